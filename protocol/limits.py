@@ -168,7 +168,7 @@ RESIDUAL_BYTES_MAX = 4_096
 """A residual program of a subscription."""
 
 RESIDUAL_PARTS = 64
-"""The programs of a message may take `limits.match_steps` together, and one of them this part of that."""
+"""For one message a residual program may take this part of `limits.match_steps`; all those of a client, a quarter."""
 
 AUTH_METHODS_MAX = 8
 """Ways of authentication that one router offers."""

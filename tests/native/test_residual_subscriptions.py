@@ -193,3 +193,18 @@ def test_a_program_that_costs_too_much_concerns_its_subscription_alone(switch: S
     [(_, ids)] = delivered(switch, bob)
     assert set(ids) == {10, 11}
     assert switch.figures().residual_over_budget == 10
+
+
+def test_programs_of_one_client_take_no_steps_of_another(switch: Switch) -> None:
+    alice, bob, carol = opened(switch, ALICE), opened(switch, BOB), opened(switch, BOB + 1)
+    made = Assembler()
+    made.attribute("text")
+    made.glob(draw.Glob(b"\xff\xfea" * 300))
+    for number in range(100):
+        add(switch, bob, asked(number, "exists text", made.program().pack()))
+    add(switch, carol, asked(1, "exists text", product_above(1_000).pack()))
+    for counter in range(1, 4):
+        message = {"text": "b" * 300 * counter, "price": 500, "quantity": 3}
+        switch.feed(alice, encode_publish(ALICE, counter, 0, message))
+    assert switch.figures().residual_over_budget > 100
+    assert delivered(switch, carol) == [(1, (1,)), (2, (1,)), (3, (1,))]

@@ -55,6 +55,8 @@ typedef struct tm_subscriber {
     uint64_t blocks_until_ms; /* 0: its queue is short */
     uint64_t number;          /* of its name */
     uint64_t table_bytes;     /* of its filters */
+    uint64_t programs_asked;  /* number of the last match that ran one of its programs */
+    uint64_t program_steps;   /* that its programs may still take in that match */
     uint32_t subscriptions;   /* first row of its list */
     uint32_t subscription_count;
     uint32_t filter_count;
