@@ -271,7 +271,13 @@ class Switch(RemoteRouters):
             residual=bytes(ffi.buffer(found.program, found.program_size)),
             candidates=int(found.candidates),
             passed=int(found.passed),
+            is_folded=bool(found.is_folded),
         )
+
+    def folds(self, name: str) -> bool:
+        """Return whether a filter of the index has a condition on the folded text of an attribute."""
+        encoded = name.encode()
+        return bool(lib.tm_switch_folds(self.c, encoded, len(encoded)))
 
     # --- figures -------------------------------------------------------------------------------------------------
 

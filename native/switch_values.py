@@ -133,7 +133,8 @@ class Admission:
 class Subscribed(NamedTuple):
     """A filter of a subscriber. `connection`: the one that serves the subscriber, or None; `durable`: number of its
     durable subscription, 0 for a client. `residual`: the program of its subscription, asked about `candidates`
-    messages, of which it let `passed` pass; b"" if there is none."""
+    messages, of which it let `passed` pass; b"" if there is none. `is_folded`: the filter is one for the index, which
+    may have conditions on folded texts."""
 
     filter: bytes
     handle: int
@@ -145,6 +146,7 @@ class Subscribed(NamedTuple):
     residual: bytes
     candidates: int
     passed: int
+    is_folded: bool
 
 
 class LinkDrops(NamedTuple):

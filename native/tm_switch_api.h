@@ -268,10 +268,13 @@ typedef struct tm_subscribed {
     uint32_t program_size;
     uint64_t candidates; /* messages that the program was asked about */
     uint64_t passed;     /* those that it let pass */
+    bool is_folded;      /* the filter is one for the index, which may have conditions on folded texts */
 } tm_subscribed;
 
 /* Return the filter with the lowest handle from `handle` on; TM_ABSENT: there are no more. */
 int tm_switch_subscribed(const tm_switch *sw, uint32_t handle, tm_subscribed *out);
+/* Return whether a filter of the index has a condition on the folded text of an attribute. */
+bool tm_switch_folds(const tm_switch *sw, const uint8_t *name, uint32_t length);
 
 /* ---- the client's side: DELIVER frames ---- */
 

@@ -101,6 +101,7 @@ void tm_switch_free(tm_switch *sw) {
     TM_DELETE(&sw->memory, TM_COLD, sw->dirty, uint32_t, sw->connection_capacity);
     TM_DELETE(&sw->memory, TM_COLD, sw->receive, uint8_t, SWITCH_RECEIVE_BYTES + TM_SHAPE_SLACK);
     TM_DELETE(&sw->memory, TM_COLD, sw->attributes, tm_attribute, TM_ATTRIBUTES_MAX);
+    TM_DELETE(&sw->memory, TM_COLD, sw->folded_texts, uint8_t, sw->folded_bytes);
     switch_trail_free(sw->trail, &sw->memory);
     TM_DELETE(&sw->memory, TM_COLD, sw->unmatched.bytes, uint8_t, sw->unmatched.size);
     TM_DELETE(&sw->memory, TM_COLD, sw->rows.groups, uint32_t, sw->rows.capacity);

@@ -12,6 +12,7 @@
 #include "records/records.h"
 #include "switch/connections/connection.h"
 #include "switch/forwarding/net.h"
+#include "switch/matching/fold.h"
 #include "switch/matching/small_plan.h"
 #include "switch/matching/validate.h"
 #include "switch/observe/unmatched.h"
@@ -77,6 +78,7 @@ typedef struct tm_form {
     tm_shape shape;
     tm_small_plan plan;
     tm_fit fit;
+    tm_fold_plan folds;
     uint64_t by_set; /* shape version at the last message that was forwarded by its set (reuse.c) */
     uint32_t number; /* position among the forms of the switch */
 } tm_form;
@@ -146,7 +148,9 @@ struct tm_switch {
     uint64_t counter_max; /* highest counter of a message: one day ahead of the clock when it was last read */
 
     uint8_t *receive;         /* owned: SWITCH_RECEIVE_BYTES */
-    tm_attribute *attributes; /* owned; attributes of the current message */
+    tm_attribute *attributes; /* owned; attributes of the current message, and its folded texts behind them */
+    uint8_t *folded_texts;    /* owned; the bytes of these */
+    uint32_t folded_bytes;
     tm_form forms[SWITCH_FORMS];
     tm_rows rows;
     tm_work work;      /* steps that the current message has cost in all tables */

@@ -31,13 +31,30 @@ class AttributeTest:
 
 @dataclass(frozen=True, slots=True)
 class Widened(Nested):
-    """A part of a rail whose predicate, `child`, is wider than what is `meant`; None if no program can say that."""
+    """A part of a rail whose predicate, `child`, is wider than what is `meant`; None if no program can say that.
+    `indexed`: a predicate between the two, on attributes that only the index of a router has."""
 
     meant: Node | AttributeTest | None
+    indexed: Node | None = None
 
 
-def widened(wider: Node, meant: Node | AttributeTest | None) -> Widened:
-    return Widened(wider, False, 0, meant)
+def widened(wider: Node, meant: Node | AttributeTest | None, indexed: Node | None = None) -> Widened:
+    return Widened(wider, False, 0, meant, indexed)
+
+
+def for_index(rail: Node) -> Node:
+    """Return a rail with its predicates for the index in place of wider ones; `rail` itself if it has none."""
+    match rail:
+        case Widened(indexed=indexed) if indexed is not None:
+            return indexed
+        case Nested(child, negates):
+            kept = for_index(child)
+            return rail if kept is child else Nested(kept, negates, rail.at)
+        case Junction(children, conjunctive):
+            parts = tuple(map(for_index, children))
+            is_same = all(part is child for part, child in zip(parts, children, strict=True))
+            return rail if is_same else Junction(parts, conjunctive, rail.at)
+    return rail
 
 
 def condition(name: str, op: Op, *operands: Value) -> AttributeTest:

@@ -31,6 +31,10 @@ class Translated:
     """Decides, of an event that the predicate matches, whether the filter wants it: TRUE of those alone. None if the
     predicate is exact, or no program is large enough for the filter."""
 
+    indexed: Predicate | None = None
+    """With a residual, a predicate for the index of a router alone: it is no wider, and has conditions on folded texts
+    (folding.py). None if there is none."""
+
     @property
     def exact(self) -> bool:
         """Whether the predicate matches only what the filter wants."""

@@ -75,9 +75,10 @@ def complement(rail: Rail) -> Rail:
     return Rail(widened(ALWAYS.node, Nested(rail.node, True, 0)), rail.needs)
 
 
-def undecided(wider: Rail, need: str, meant: Node | AttributeTest | None = None) -> Rail:
-    """Return `wider`, which leaves something undecided; a program can say it if it is given what is `meant`."""
-    return Rail(widened(wider.node, meant), _distinct((*wider.needs, need)))
+def undecided(wider: Rail, need: str, meant: Node | AttributeTest | None = None, indexed: Node | None = None) -> Rail:
+    """Return `wider`, which leaves something undecided; a program can say it if it is given what is `meant`. `indexed`:
+    see Widened."""
+    return Rail(widened(wider.node, meant, indexed), _distinct((*wider.needs, need)))
 
 
 def of_predicate(predicate: Predicate) -> Rail:

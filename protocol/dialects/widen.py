@@ -13,7 +13,7 @@ from typing import Final
 
 from tamis.protocol import limits
 from tamis.protocol.covering.merge import merge
-from tamis.protocol.dialects.decide import program_of
+from tamis.protocol.dialects.decide import for_index, program_of
 from tamis.protocol.dialects.dialect import Translated
 from tamis.protocol.dialects.rails import Rail, Rails
 from tamis.protocol.errors import NeverMatches, Refused
@@ -46,7 +46,19 @@ def within_limits(rail: Rail, warnings: tuple[str, ...] = (), decide: Decide | N
     found = _compiled(rail, warnings)
     if found.exact:
         return found
-    return replace(found, residual=program_of(rail.node) if decide is None else decide())
+    residual = program_of(rail.node) if decide is None else decide()
+    return replace(found, residual=residual, indexed=None if residual is None else _indexed(rail.node))
+
+
+def _indexed(rail: Node) -> Predicate | None:
+    """Return the predicate of a rail for the index of a router, if that is not its predicate."""
+    kept = for_index(rail)
+    if kept is rail:
+        return None
+    try:
+        return compile_tree(kept, limits.DISJUNCTS_MAX).predicate
+    except (BeyondLimits, Contradiction):
+        return None
 
 
 def _compiled(rail: Rail, warnings: tuple[str, ...]) -> Translated:

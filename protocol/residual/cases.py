@@ -10,6 +10,9 @@ from typing import Final
 
 from tamis.protocol.residual import cases_table
 
+FOLDED_MARK: Final = "~"
+"""The folded text of an attribute `name` has the name `name~` in the index of a router (native/switch/subscribers/)."""
+
 _Runs = tuple[tuple[int, int, int, int], ...]
 _ASCII: Final = range(ord("A"), ord("Z") + 1)
 _ASCII_LOWER: Final = range(ord("a"), ord("z") + 1)

@@ -58,12 +58,15 @@ class SubscriptionItem(NamedTuple):
     """A disjunction of packed filters under an id of the client.
 
     `residual`: the program that decides about messages which a filter matches; none if it is empty. Only for a router
-    with the capability `residual`, and not in a group.
+    with the capability `residual`, and not in a group. `indexed`: with a program, filters that the router's own index
+    may use in place of `filters`: they match whatever the program passes. A condition on `name~` is about the folded
+    text of `name` (protocol/residual/cases.py).
     """
 
     id: U32
     filters: Annotated[tuple[PackedFilter, ...], Between(1, limits.DISJUNCTS_MAX)]
     residual: Annotated[PackedProgram, APPENDED] = b""
+    indexed: Annotated[tuple[PackedFilter, ...], Between(0, limits.DISJUNCTS_MAX), APPENDED] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -159,7 +159,7 @@ def _explain(request: Request, running: RouterView) -> Answer:
     except SyntaxRefused as error:
         raise BadRequest(400, f"the body must be one JSON object of attributes: {error.problem}") from None
     limit, budget = request.number("limit", LIMIT, 1, LIMIT_MAX), Budget()
-    found = reached(running.connections.table, attributes)
+    found = reached(running.connections.table, attributes, running.connections.switch.folds)
     items = Items(limit, budget)
     here = [row for row in found.rows if _is_here(row[0], running)]
     packed, subscribed = encode_attributes(attributes), running.connections.switch.subscribed
@@ -190,7 +190,7 @@ def _explain(request: Request, running: RouterView) -> Answer:
         matching_filters=total,
         withheld=withheld,
         denied=denied,
-        complete=len(items) + withheld + denied == total,
+        complete=found.is_whole and len(items) + withheld + denied == total,
     )
 
 

@@ -12,8 +12,9 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from tamis.protocol.errors import FrameError, Refused
-from tamis.protocol.filters import Filter
+from tamis.protocol.filters import Constraint, Filter, Op
 from tamis.protocol.language import format_filter
+from tamis.protocol.residual.cases import FOLDED_MARK
 from tamis.protocol.spaces import Space, digest, space_from, space_to_mapping
 from tamis.protocol.spaces.filters import asks_in_vain
 from tamis.protocol.wire.packed_filters import decode_filter
@@ -94,6 +95,17 @@ def _filters(running: RouterView, budget: Budget) -> Iterator[Filter]:
     while not budget.is_spent and (found := running.connections.switch.subscribed(handle)) is not None:
         handle = found.handle + 1
         try:
-            yield decode_filter(found.filter)
+            filter_ = decode_filter(found.filter)
+            yield _of_attributes(filter_) if found.is_folded else filter_
         except FrameError:  # a filter of a later release
             continue
+
+
+def _of_attributes(filter_: Filter) -> Filter:
+    """Return a filter of the index without conditions on folded texts: their attributes exist."""
+    return Filter(
+        tuple(
+            Constraint(each.name.removesuffix(FOLDED_MARK), Op.EXISTS) if each.name.endswith(FOLDED_MARK) else each
+            for each in filter_.constraints
+        )
+    )

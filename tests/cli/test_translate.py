@@ -50,9 +50,17 @@ def test_one_json_object(capsys) -> None:
         "exact": True,
         "needs": [],
         "decided": True,
+        "indexed": None,
         "residual": None,
         "warnings": [],
     }
+
+
+def test_one_that_ignores_case_has_a_predicate_for_the_index(capsys) -> None:
+    pattern = '{"source": [{"equals-ignore-case": "Aws.EC2"}]}'
+    assert main(["translate", "--from", "eventbridge", pattern, "--json"]) == 0
+    form = json.loads(capsys.readouterr().out)
+    assert (form["predicate"], form["indexed"]) == ('source prefix ""', '`source~` = "aws.ec2"')
 
 
 def test_a_mistake_has_its_place(capsys) -> None:

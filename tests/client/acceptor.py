@@ -189,7 +189,7 @@ class _Connection(asyncio.Protocol):
 
     def _subscribe(self, body: Subscribe) -> None:
         refusals = []
-        for id_, packed, _ in body.subscriptions:
+        for id_, packed, *_ in body.subscriptions:
             refusal = self.home.manners.refuse(id_)
             if refusal is None:
                 self.subscriptions[id_] = (tuple(map(decode_filter, packed)), body.own_messages)

@@ -48,7 +48,7 @@ static int find_class(tm_switch *sw, const tm_message *message, uint32_t *class)
     uint64_t bits = 0;
     tm_query query = {.group_count = classes->count, .memo = shape->memo[SHAPE_CLASSES]};
     tm_hits hits = {.bits = &bits};
-    int result = switch_ask(sw, classes->table, message, &query, &hits);
+    int result = switch_ask(sw, classes->table, message->attribute_count, &query, &hits);
     if (result == TM_OK) {
         tm_shape_note_asked(shape, SHAPE_CLASSES);
     }

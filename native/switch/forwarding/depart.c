@@ -108,7 +108,7 @@ static inline __attribute__((always_inline)) int ask_network(tm_switch *sw, cons
                                                              tm_hits *hits) {
     uint64_t start = switch_trail_clock(message);
     query->memo = message->form->shape.memo[SHAPE_NETWORK];
-    int result = switch_ask(sw, sw->net->network.table, message, query, hits);
+    int result = switch_ask(sw, sw->net->network.table, message->attribute_count, query, hits);
     switch_trail_matched(message, start);
     if (result == TM_OK) {
         tm_shape_note_asked(&message->form->shape, SHAPE_NETWORK);

@@ -46,7 +46,7 @@ static int ask(tm_switch *sw, const tm_message *message, size_t *rows) {
         }
         tm_query query = {.group_count = net->routers.count, .mode = TM_MATCH_ALL, .memo = shape->memo[SHAPE_SHARED]};
         tm_hits hits = {.groups = net->choosing.routers, .handles = net->choosing.handles, .capacity = *rows};
-        result = switch_ask(sw, net->shared.network.table, message, &query, &hits);
+        result = switch_ask(sw, net->shared.network.table, message->attribute_count, &query, &hits);
         *rows = hits.count;
     }
     if (result == TM_OK) {

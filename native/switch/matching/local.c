@@ -3,6 +3,7 @@
 
 #include "base/grow.h"
 #include "switch/matching/decide.h"
+#include "switch/matching/fold.h"
 #include "switch/matching/small_plan.h"
 #include "switch/observe/trail.h"
 
@@ -28,20 +29,39 @@ static bool reserve_rows(tm_switch *sw, size_t count) {
     return true;
 }
 
-static int ask_table(tm_switch *sw, const tm_message *message, size_t *count) {
-    tm_form *form = message->form;
-    if (tm_small_plan_is_ready(&form->plan, &sw->subscriptions, &form->shape)) {
-        *count = tm_small_plan_match(&form->plan, sw->attributes, sw->rows.groups, sw->rows.handles, &sw->work);
-        return tm_work_is_over(&sw->work) ? TM_TOO_COSTLY : TM_OK;
-    }
+/* Ask the table about the first `attributes` of `sw->attributes`. */
+static int ask_index(tm_switch *sw, size_t attributes, tm_form *form, size_t *count) {
     tm_query query = {.group_count = sw->subscriber_count, .mode = TM_MATCH_ALL, .memo = form->shape.memo[SHAPE_LOCAL]};
     tm_hits hits = {.groups = sw->rows.groups, .handles = sw->rows.handles, .capacity = sw->rows.capacity};
-    int result = switch_ask(sw, sw->table, message, &query, &hits);
+    int result = switch_ask(sw, sw->table, attributes, &query, &hits);
     *count = hits.count;
     if (result == TM_OK) {
         tm_shape_note_asked(&form->shape, SHAPE_LOCAL);
     }
     return result;
+}
+
+/* Ask the table where some filters have conditions on folded texts. */
+static __attribute__((noinline)) int ask_with_folded(tm_switch *sw, const tm_message *message, size_t *count) {
+    size_t attributes;
+    bool is_folded = switch_fold(sw, message, &attributes);
+    int result = ask_index(sw, attributes, message->form, count);
+    if (is_folded || (result != TM_OK && result != TM_TOO_MANY)) {
+        return result;
+    }
+    return switch_add_folded(sw, count) ? result : TM_TOO_MANY;
+}
+
+static int ask_table(tm_switch *sw, const tm_message *message, size_t *count) {
+    tm_form *form = message->form;
+    if (sw->subscriptions.folded.live > 0) {
+        return ask_with_folded(sw, message, count);
+    }
+    if (tm_small_plan_is_ready(&form->plan, &sw->subscriptions, &form->shape)) {
+        *count = tm_small_plan_match(&form->plan, sw->attributes, sw->rows.groups, sw->rows.handles, &sw->work);
+        return tm_work_is_over(&sw->work) ? TM_TOO_COSTLY : TM_OK;
+    }
+    return ask_index(sw, message->attribute_count, form, count);
 }
 
 static void note_match_time(tm_switch *sw, uint64_t ns) {

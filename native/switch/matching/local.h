@@ -14,12 +14,11 @@ static inline int switch_match(tm_switch *sw, const tm_message *message, size_t 
     *count = 0;
     return sw->subscriptions.filters == 0 ? TM_OK : sw->match(sw, message, count);
 }
-/* Match a message against a table, within the rest of its step budget. */
-static inline int switch_ask(tm_switch *sw, tm_table *table, const tm_message *message, tm_query *query,
-                             tm_hits *hits) {
+/* Match the first `attributes` of `sw->attributes` against a table, within the rest of the message's step budget. */
+static inline int switch_ask(tm_switch *sw, tm_table *table, size_t attributes, tm_query *query, tm_hits *hits) {
     query->steps_max = sw->work.steps_max - sw->work.steps;
     query->steps_max += query->steps_max == 0; /* 0 means the default; 1 is too little for any match */
-    int result = tm_table_match(table, sw->attributes, message->attribute_count, query, hits);
+    int result = tm_table_match(table, sw->attributes, attributes, query, hits);
     sw->work.steps += hits->steps;
     return result;
 }

@@ -21,7 +21,7 @@ void tm_programs_clear(tm_programs *programs) {
     tm_programs_init(programs, programs->memory);
 }
 
-uint32_t tm_programs_add(tm_programs *programs, const uint8_t *bytes, uint32_t size) {
+uint32_t tm_programs_add(tm_programs *programs, uint32_t subscription, const uint8_t *bytes, uint32_t size) {
     if (programs->free == 0 && !tm_grow(programs->memory, TM_COLD, &programs->rows, sizeof *programs->rows,
                                         &programs->capacity, programs->count + 1)) {
         return PROGRAM_NONE;
@@ -34,7 +34,7 @@ uint32_t tm_programs_add(tm_programs *programs, const uint8_t *bytes, uint32_t s
     uint32_t number = programs->free != 0 ? programs->free : ++programs->count;
     tm_program *program = tm_programs_at(programs, number);
     programs->free = number == programs->free ? program->next_free : programs->free;
-    *program = (tm_program){.bytes = copy, .size = size};
+    *program = (tm_program){.bytes = copy, .size = size, .subscription = subscription};
     programs->live++;
     return number;
 }

@@ -17,7 +17,8 @@ typedef struct tm_program {
     uint64_t candidates; /* messages that the filters matched */
     uint64_t passed;     /* those of them that it let pass */
     uint32_t size;
-    uint32_t next_free; /* of a free row */
+    uint32_t subscription; /* its row */
+    uint32_t next_free;    /* of a free row */
     bool passes;
 } tm_program;
 
@@ -34,8 +35,9 @@ typedef struct tm_programs {
 void tm_programs_init(tm_programs *programs, tm_memory *memory);
 void tm_programs_clear(tm_programs *programs);
 
-/* Copy a verified program; returns its number, or PROGRAM_NONE without memory. */
-uint32_t tm_programs_add(tm_programs *programs, const uint8_t *bytes, uint32_t size);
+/* Copy a verified program of the subscription in row `subscription`; returns its number, or PROGRAM_NONE without
+ * memory. */
+uint32_t tm_programs_add(tm_programs *programs, uint32_t subscription, const uint8_t *bytes, uint32_t size);
 void tm_programs_remove(tm_programs *programs, uint32_t number);
 
 static inline tm_program *tm_programs_at(const tm_programs *programs, uint32_t number) {

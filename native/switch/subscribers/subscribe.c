@@ -57,14 +57,36 @@ static bool skip_rest(tm_cursor *cursor, uint32_t fields, uint32_t count) {
     return true;
 }
 
-/* One subscription: its id, the position of its filters, and its program. */
+/* Packed filters in the frame. */
+typedef struct packed {
+    uint32_t count;
+    tm_cursor at; /* at the first one */
+} packed;
+
+/* One subscription: its id, its filters, its program, and its filters for the index. */
 typedef struct entry {
     uint32_t id;
-    uint32_t filters;
-    tm_cursor at;           /* at the first filter */
+    packed filters;
+    packed indexed;         /* none: its filters are indexed */
     const uint8_t *program; /* borrowed from the frame */
     uint32_t program_size;  /* 0: there is none */
 } entry;
+
+/* Read packed filters, of which there are `count`. */
+static int read_filters(tm_cursor *cursor, uint32_t count, packed *out) {
+    *out = (packed){count, *cursor};
+    for (uint32_t i = 0; i < count; i++) {
+        const uint8_t *bytes;
+        uint32_t size;
+        if (!tm_read_binary(cursor, &bytes, &size) || size == 0) {
+            return TM_MALFORMED;
+        }
+        if (size > TM_FILTER_BYTES_MAX) {
+            return TM_TOO_MANY;
+        }
+    }
+    return TM_OK;
+}
 
 /* Read the optional residual program of a subscription. */
 static int read_program(tm_cursor *cursor, uint32_t fields, entry *out) {
@@ -75,24 +97,26 @@ static int read_program(tm_cursor *cursor, uint32_t fields, entry *out) {
     return out->program_size > TM_RESIDUAL_BYTES_MAX ? TM_TOO_MANY : TM_OK;
 }
 
+/* Read the optional filters of a subscription for the index; there may be none. */
+static int read_indexed(tm_cursor *cursor, uint32_t fields, entry *out) {
+    uint32_t count = 0;
+    if (fields > 3 && !tm_read_array(cursor, &count)) {
+        return TM_MALFORMED;
+    }
+    return count > DISJUNCTS_MAX ? TM_TOO_MANY : read_filters(cursor, count, &out->indexed);
+}
+
 static int read_entry(tm_cursor *cursor, entry *out) {
     uint32_t fields;
+    uint32_t filters;
     if (!tm_read_array(cursor, &fields) || fields < 2 || !read_u32(cursor, &out->id)) {
         return TM_MALFORMED;
     }
-    int result = read_count(cursor, DISJUNCTS_MAX, &out->filters);
-    out->at = *cursor;
-    for (uint32_t i = 0; i < out->filters && result == TM_OK; i++) {
-        const uint8_t *bytes;
-        uint32_t size;
-        if (!tm_read_binary(cursor, &bytes, &size) || size == 0) {
-            result = TM_MALFORMED;
-        } else if (size > TM_FILTER_BYTES_MAX) {
-            result = TM_TOO_MANY;
-        }
-    }
+    int result = read_count(cursor, DISJUNCTS_MAX, &filters);
+    result = result == TM_OK ? read_filters(cursor, filters, &out->filters) : result;
     result = result == TM_OK ? read_program(cursor, fields, out) : result;
-    return result == TM_OK && !skip_rest(cursor, fields < 3 ? 2 : 3, fields) ? TM_MALFORMED : result;
+    result = result == TM_OK ? read_indexed(cursor, fields, out) : result;
+    return result == TM_OK && !skip_rest(cursor, fields < 4 ? fields : 4, fields) ? TM_MALFORMED : result;
 }
 
 /* Read the optional name of a group; an empty name means no group. */
@@ -156,11 +180,11 @@ static void locate(tm_refusal *refusal, const tm_subscribe *subscribe, const uin
 
 /* Add the filters of a subscription; returns TM_OK, or an error with `*refusal`. */
 static int take_filters(tm_switch *sw, tm_subscriber *subscriber, uint32_t row, const tm_subscribe *subscribe,
-                        entry *wanted, tm_refusal *refusal) {
-    for (uint32_t i = 0; i < wanted->filters; i++) {
+                        packed filters, bool has_program, tm_refusal *refusal) {
+    for (uint32_t i = 0; i < filters.count; i++) {
         const uint8_t *filter;
         uint32_t size;
-        tm_read_binary(&wanted->at, &filter, &size);
+        tm_read_binary(&filters.at, &filter, &size);
         int result = tm_subscriptions_add(&sw->subscriptions, row, filter, size);
         if (result != TM_OK) {
             refusal->code = refusal_of(result);
@@ -171,7 +195,7 @@ static int take_filters(tm_switch *sw, tm_subscriber *subscriber, uint32_t row, 
             refusal->code = WIRE_REFUSED_OVER_QUOTA;
             return TM_TOO_MANY;
         }
-        sw->subscriptions.rows[row].is_unindexed |= wanted->program_size > 0 && matches_all(filter, size);
+        sw->subscriptions.rows[row].is_unindexed |= has_program && matches_all(filter, size);
     }
     return TM_OK;
 }
@@ -207,10 +231,12 @@ static int take_program(tm_switch *sw, tm_subscriber *subscriber, uint32_t row, 
 }
 
 /* Add one subscription; returns TM_OK, or an error with `*refusal`. */
-static int take(tm_switch *sw, uint32_t id, const tm_subscribe *subscribe, entry *wanted, tm_refusal *refusal) {
+static int take(tm_switch *sw, uint32_t id, const tm_subscribe *subscribe, const entry *wanted, tm_refusal *refusal) {
     tm_subscriber *subscriber = switch_subscriber(sw, id);
+    bool is_folded = wanted->program_size > 0 && wanted->indexed.count > 0;
+    packed filters = is_folded ? wanted->indexed : wanted->filters;
     *refusal = (tm_refusal){.id = wanted->id, .code = WIRE_REFUSED_TOO_MANY_FILTERS};
-    if (subscriber->filter_count + (uint64_t)wanted->filters > subscriber->terms.filters_max) {
+    if (subscriber->filter_count + (uint64_t)filters.count > subscriber->terms.filters_max) {
         return TM_TOO_MANY;
     }
     uint32_t row;
@@ -225,7 +251,8 @@ static int take(tm_switch *sw, uint32_t id, const tm_subscribe *subscribe, entry
         refusal->code = refusal_of(result);
     }
     if (result == TM_OK) {
-        result = take_filters(sw, subscriber, row, subscribe, wanted, refusal);
+        sw->subscriptions.rows[row].is_folded = is_folded;
+        result = take_filters(sw, subscriber, row, subscribe, filters, wanted->program_size > 0, refusal);
     }
     if (result == TM_OK && wanted->program_size > 0) {
         result = take_program(sw, subscriber, row, subscribe, wanted, refusal);
@@ -234,7 +261,7 @@ static int take(tm_switch *sw, uint32_t id, const tm_subscribe *subscribe, entry
         tm_subscriptions_end(&sw->subscriptions, row, &subscriber->subscriptions);
         return result;
     }
-    subscriber->filter_count += wanted->filters;
+    subscriber->filter_count += filters.count;
     subscriber->table_bytes += sw->subscriptions.rows[row].table_bytes;
     subscriber->unindexed_count += sw->subscriptions.rows[row].is_unindexed;
     subscriber->subscription_count++;
@@ -257,7 +284,7 @@ int tm_subscribe_some(tm_switch *sw, uint32_t id, tm_subscribe *subscribe, uint3
             return TM_MALFORMED;
         }
         *refused += take(sw, id, subscribe, &wanted, &refusals[*refused]) != TM_OK;
-        taken += wanted.filters;
+        taken += wanted.filters.count;
         subscribe->left--;
     }
     subscribe->at = (uint32_t)(cursor.at - subscribe->frame);
@@ -294,7 +321,8 @@ int tm_switch_subscribed(const tm_switch *sw, uint32_t handle, tm_subscribed *ou
                                    .connection = subscriber->connection,
                                    .subscription = row->id,
                                    .durable = switch_durable_of(subscriber),
-                                   .own_messages = row->own_messages};
+                                   .own_messages = row->own_messages,
+                                   .is_folded = row->is_folded};
             if (row->program != PROGRAM_NONE) {
                 const tm_program *program = tm_programs_at(&subscriptions->programs, row->program);
                 out->program = program->bytes;
@@ -306,4 +334,8 @@ int tm_switch_subscribed(const tm_switch *sw, uint32_t handle, tm_subscribed *ou
         }
     }
     return TM_ABSENT;
+}
+
+bool tm_switch_folds(const tm_switch *sw, const uint8_t *name, uint32_t length) {
+    return sw != NULL && tm_folded_names_find(&sw->subscriptions.folded, name, length) != FOLDED_NONE;
 }

@@ -17,6 +17,7 @@ void tm_subscriptions_init(tm_subscriptions *subscriptions, tm_memory *memory, t
     subscriptions->set.percent_max = LOAD_PERCENT;
     tm_arena_init(&subscriptions->bytes, memory, TM_COLD);
     tm_programs_init(&subscriptions->programs, memory);
+    tm_folded_names_init(&subscriptions->folded, memory);
     tm_worker_groups_init(&subscriptions->groups, memory);
 }
 
@@ -27,6 +28,7 @@ void tm_subscriptions_clear(tm_subscriptions *subscriptions) {
     TM_DELETE(memory, TM_COLD, subscriptions->kept, tm_kept_filter, subscriptions->kept_capacity);
     tm_arena_clear(&subscriptions->bytes);
     tm_programs_clear(&subscriptions->programs);
+    tm_folded_names_clear(&subscriptions->folded);
     tm_worker_groups_clear(&subscriptions->groups);
     tm_subscriptions_init(subscriptions, memory, subscriptions->table);
 }
@@ -130,7 +132,7 @@ int tm_subscriptions_join(tm_subscriptions *subscriptions, uint32_t row, const t
 }
 
 int tm_subscriptions_decide_by(tm_subscriptions *subscriptions, uint32_t row, const uint8_t *program, uint32_t size) {
-    uint32_t number = tm_programs_add(&subscriptions->programs, program, size);
+    uint32_t number = tm_programs_add(&subscriptions->programs, row, program, size);
     if (number == PROGRAM_NONE) {
         return TM_NO_MEMORY;
     }
@@ -146,7 +148,8 @@ static uint32_t units_of(uint32_t size) {
 /* Note the filter of a handle, with its packed bytes if something may read them. false: no memory. */
 static bool keep(tm_subscriptions *subscriptions, uint32_t handle, uint32_t row, const uint8_t *filter, uint32_t size) {
     uint32_t block = 0;
-    if (!subscriptions->rows[row].is_unlisted || handle < SUBSCRIPTIONS_PLANNED_MAX) {
+    const tm_subscription *of = &subscriptions->rows[row];
+    if (!of->is_unlisted || of->is_folded || handle < SUBSCRIPTIONS_PLANNED_MAX) {
         block = tm_arena_take(&subscriptions->bytes, tm_arena_class(units_of(size)));
         if (block == 0) {
             return false;
@@ -165,7 +168,16 @@ int tm_subscriptions_add(tm_subscriptions *subscriptions, uint32_t row, const ui
     if (result != TM_OK) {
         return result;
     }
-    if (!reserve_stored(subscriptions, handle) || !keep(subscriptions, handle, row, filter, size)) {
+    bool is_folded = subscriptions->rows[row].is_folded;
+    if (!reserve_stored(subscriptions, handle) ||
+        (is_folded && tm_folded_names_add(&subscriptions->folded, filter, size) != TM_OK)) {
+        tm_table_remove(subscriptions->table, handle);
+        return TM_NO_MEMORY;
+    }
+    if (!keep(subscriptions, handle, row, filter, size)) {
+        if (is_folded) {
+            tm_folded_names_remove(&subscriptions->folded, filter, size);
+        }
         tm_table_remove(subscriptions->table, handle);
         return TM_NO_MEMORY;
     }
@@ -184,6 +196,9 @@ uint32_t tm_subscriptions_end(tm_subscriptions *subscriptions, uint32_t row, uin
         tm_kept_filter *kept = &subscriptions->kept[handle];
         uint32_t next = kept->next;
         tm_table_remove(subscriptions->table, handle);
+        if (at->is_folded) {
+            tm_folded_names_remove(&subscriptions->folded, tm_arena_at(&subscriptions->bytes, kept->block), kept->size);
+        }
         if (kept->block != 0) {
             tm_arena_give(&subscriptions->bytes, kept->block, tm_arena_class(units_of(kept->size)));
         }

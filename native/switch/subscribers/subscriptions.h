@@ -9,6 +9,7 @@
 
 #include "base/arena.h"
 #include "base/idset.h"
+#include "switch/subscribers/folded_names.h"
 #include "switch/subscribers/programs.h"
 #include "switch/subscribers/worker_groups.h"
 #include "tm.h"
@@ -30,6 +31,7 @@ typedef struct tm_subscription {
     uint8_t in_use;
     bool is_unlisted;  /* its filters are not read again */
     bool is_unindexed; /* it has a program, and a filter that every message satisfies */
+    bool is_folded;    /* its filters may have conditions on folded texts, and are no narrower than its program */
 } tm_subscription;
 
 /* A subscribed filter, by handle. */
@@ -56,6 +58,7 @@ typedef struct tm_subscriptions {
     uint64_t version; /* changes whenever a filter is added or removed */
     tm_arena bytes;
     tm_programs programs;
+    tm_folded_names folded; /* of subscriptions that are folded */
     tm_worker_groups groups;
 } tm_subscriptions;
 

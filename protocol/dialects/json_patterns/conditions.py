@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, Protocol
 
+from tamis.protocol.dialects.folding import append_in_any_case, in_any_case
 from tamis.protocol.dialects.json_patterns.sharing import SharingAssembler
 from tamis.protocol.dialects.patterns import Piece, Wild, matches
 from tamis.protocol.dialects.rails import Rail, complement, every, holds, present, some, undecided
@@ -52,14 +53,15 @@ class Affix:
     folds: bool = False
 
     def rail(self, name: str) -> Rail:
-        if not self.folds:
-            return holds(name, self.op, self.text)
-        return undecided(holds(name, Op.PREFIX, ""), f"{self.op.value} {self.text!r} in any case")
+        return in_any_case(name, self.op, self.text) if self.folds else holds(name, self.op, self.text)
 
     def emit(self, made: SharingAssembler, name: str) -> None:
         made.attribute(name)
-        made.constant(self.text)
-        made.emit(Opcode.PREFIX if self.op is Op.PREFIX else Opcode.SUFFIX, int(self.folds))
+        if self.folds:
+            append_in_any_case(made, self.op, self.text)
+        else:
+            made.constant(self.text)
+            made.emit(Opcode.PREFIX if self.op is Op.PREFIX else Opcode.SUFFIX, 0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,12 +69,11 @@ class SameInAnyCase:
     text: str
 
     def rail(self, name: str) -> Rail:
-        return undecided(holds(name, Op.PREFIX, ""), f"{self.text!r} in any case")
+        return in_any_case(name, Op.EQ, self.text)
 
     def emit(self, made: SharingAssembler, name: str) -> None:
         made.attribute(name)
-        made.constant(self.text)
-        made.emit(Opcode.SAME_FOLDED)
+        append_in_any_case(made, Op.EQ, self.text)
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,6 @@ program holds is not made.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from itertools import islice
 
 from tamis.protocol.dialects.dialect import Translated
@@ -32,8 +31,7 @@ _Rows = Mapping[str, int | None]
 
 def decided(tree: PatternTree, objects: Sequence[str] = ()) -> Translated:
     """Return the translation of a pattern. What is at the paths `objects` is no array."""
-    found = within_limits(rail_of(tree))
-    return found if found.exact else replace(found, residual=program_of(tree, objects))
+    return within_limits(rail_of(tree), decide=lambda: program_of(tree, objects))
 
 
 def program_of(tree: PatternTree, objects: Sequence[str] = ()) -> Program | None:

@@ -90,6 +90,7 @@ def _as_form(name: str, text: str, found: Translated) -> dict[str, object]:
         "exact": found.exact,
         "needs": list(found.needs),
         "decided": found.decided,
+        "indexed": None if found.indexed is None else format_predicate(found.indexed),
         "residual": None if found.residual is None else base64.b64encode(found.residual.pack()).decode(),
         "warnings": list(found.warnings),
     }

@@ -41,7 +41,7 @@ class Deciding:
                         "this client decides"
                     )
                 self._programs[each.id] = read_program(each.residual)
-            asked.append(each._replace(residual=b""))
+            asked.append(each._replace(residual=b"", indexed=()))
         return tuple(asked)
 
     def forget(self, ids: Iterable[int]) -> None:

@@ -84,19 +84,23 @@ class PendingSubscription:
 
 
 class DecidedPredicate(NamedTuple):
-    """A filter of another system: the predicate that is wider than it, and the residual program that decides."""
+    """A filter of another system: the predicate that is wider than it, and the residual program that decides.
+    `indexed`: a predicate for the index of the router alone, if there is one."""
 
     text: str
     predicate: Predicate
     residual: bytes
+    indexed: Predicate | None = None
 
 
 class PackedPredicate(NamedTuple):
-    """A predicate as text, its filters in wire form, and its residual program; b"" if it has none."""
+    """A predicate as text, its filters in wire form, and its residual program; b"" if it has none. `indexed`: filters
+    for the index of the router alone, if there are any."""
 
     text: str
     filters: tuple[bytes, ...]
     residual: bytes = b""
+    indexed: tuple[bytes, ...] = ()
 
 
 def packing(
@@ -112,7 +116,9 @@ def packed_of(
 ) -> PackedPredicate:
     """Return a predicate packed; PredicateError or Refused if it is invalid."""
     if isinstance(predicate, DecidedPredicate):
-        return PackedPredicate(predicate.text, packed_filters(predicate.predicate, space=space), predicate.residual)
+        indexed = () if predicate.indexed is None else tuple(map(encode_filter, predicate.indexed.filters))
+        filters = packed_filters(predicate.predicate, space=space)
+        return PackedPredicate(predicate.text, filters, predicate.residual, indexed)
     return PackedPredicate(text_of(predicate), packed_filters(predicate, spaces, space))
 
 
@@ -148,7 +154,7 @@ def decided_in(
     found = dialects.get(dialect).decided(text)
     if found.residual is None:
         return found.predicate
-    return DecidedPredicate(text, found.predicate, found.residual.pack())
+    return DecidedPredicate(text, found.predicate, found.residual.pack(), found.indexed)
 
 
 def _filter_text(predicate: str | Predicate) -> str:
@@ -180,7 +186,8 @@ def described(predicates: Sequence[str | Predicate | DecidedPredicate], wanted: 
 
 def subscription_bytes(subscription: SubscriptionItem) -> int:
     """Return an upper bound, close to exact, of the bytes of a subscription in a frame."""
-    return _AROUND + sum(_AROUND + len(packed) for packed in (*subscription.filters, subscription.residual))
+    parts = (*subscription.filters, subscription.residual, *subscription.indexed)
+    return _AROUND + sum(_AROUND + len(packed) for packed in parts)
 
 
 def batches(subscriptions: Iterable[SubscriptionItem], frame_bytes_max: int) -> Iterator[tuple[SubscriptionItem, ...]]:

@@ -148,7 +148,9 @@ class Registry:
         router has answered for all predicates."""
         if not predicates:
             raise Refused("a subscription has at least one predicate")
-        subscriptions = tuple(SubscriptionItem(next(self._ids), each.filters, each.residual) for each in predicates)
+        subscriptions = tuple(
+            SubscriptionItem(next(self._ids), each.filters, each.residual, each.indexed) for each in predicates
+        )
         for subscription in subscriptions:
             self._check_size(subscription)
         texts = tuple(predicate.text for predicate in predicates)

@@ -198,7 +198,7 @@ def _authenticated() -> SearchStrategy[object]:
 def _subscription() -> SearchStrategy[object]:
     packed = st.lists(filters().map(encode_filter), min_size=1, max_size=3).map(tuple)
     residual = st.just(b"") | st.binary(max_size=60)
-    return st.builds(client_bodies.SubscriptionItem, U32, packed, residual)
+    return st.builds(client_bodies.SubscriptionItem, U32, packed, residual, st.just(()) | packed)
 
 
 def _subscribe() -> SearchStrategy[object]:

@@ -170,6 +170,9 @@ def client_frames() -> dict[str, Frame]:
         "subscribe, with a residual program": client.Subscribe(
             5, (client.SubscriptionItem(3, (CHEAP,), TOTAL_ABOVE_1000.pack()),), False, reach.HOME, False
         ),
+        "subscribe, with filters for the index": client.Subscribe(
+            6, (client.SubscriptionItem(4, (CHEAP,), TOTAL_ABOVE_1000.pack(), (CHEAP, ODD)),), False, reach.HOME, False
+        ),
         "unsubscribe": client.Unsubscribe(3, (1,)),
         "unsubscribe, two": client.Unsubscribe(4, (2**32 - 1, 0)),
         "ack, subscribe": client.Ack(of.SUBSCRIBE, 1, (client.Range(1, 1),), (refusal,)),

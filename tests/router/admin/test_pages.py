@@ -103,6 +103,33 @@ async def test_programs_of_subscriptions_are_shown_and_asked(inside):
         assert (form["denied"], form["complete"], form["clients"]) == (denied, True, ["alice"])
 
 
+async def test_filters_of_the_index_on_folded_texts_are_shown_and_asked(inside):
+    net = inside()
+    alice, bob = await net.client("alice"), await net.client("bob")
+    found = dialects.get("eventbridge").decided('{"name": [{"equals-ignore-case": "Bob"}], "age": [7]}')
+    filters, indexed = (
+        tuple(encode_filter(each) for each in predicate.filters) for predicate in (found.predicate, found.indexed)
+    )
+    item = SubscriptionItem(7, filters, found.residual.pack(), indexed)
+    await alice.send(Subscribe(1, (item,), False, Reach.HOME, False))
+    assert (await alice.next(Ack)).ranges
+    for name in ("Eve", "BOB", "bob"):
+        await bob.publish({"name": name, "age": 7}, flags=CONFIRM)
+        await bob.next(Ack)
+    shown = page(net, "/filters")[0]["filters"]
+    assert 'age = 7 and `name~` = "bob"' in {item["filter"] for item in shown}
+    assert {(item["candidates"], item["passed"]) for item in shown} == {(2, 2)}
+    for message, clients in (
+        ({"name": "boB", "age": 7}, ["alice"]),
+        ({"name": "eve", "age": 7}, []),
+        ({"name": "boB", "age": 8}, []),
+    ):
+        form, _, _ = page(net, "/explain", "POST", json.dumps(message).encode())
+        assert (form["clients"], form["complete"]) == (clients, True)
+    taken = {"name": "boB", "name~": "eve", "age": 7}
+    assert page(net, "/explain", "POST", json.dumps(taken).encode())[0]["complete"] is False
+
+
 def test_a_list_ends_where_its_time_is_over():
     items = Items(10, Budget(0))
     assert not items.is_full
