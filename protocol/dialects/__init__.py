@@ -26,6 +26,7 @@ _MODULES = {
     "cesql": "cesql.cesql",
     "jms": "sql.jms",
     "amqp-sql": "sql.amqp_sql",
+    "azure": "sql.azure",
     "pubsub": "pubsub.pubsub",
     "eventbridge": "json_patterns.eventbridge",
     "sns": "json_patterns.sns",

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from tamis.protocol.language.mistake import place
 from tamis.protocol.values import Value
 
 
@@ -43,3 +44,9 @@ def names_in(expression: Expression) -> Iterator[str]:
         case Call(_, parts):
             for part in parts:
                 yield from names_in(part)
+
+
+def located(text: str, at: int) -> str:
+    """Return where a part of a filter stands, for what its predicate leaves undecided."""
+    line, column = place(text, at)
+    return f"at column {column}" if line == 1 else f"at line {line}, column {column}"

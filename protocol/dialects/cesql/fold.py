@@ -18,8 +18,8 @@ from tamis.protocol import limits
 from tamis.protocol.dialects.cesql.casts import CesqlType, cast_value, type_of_value
 from tamis.protocol.dialects.cesql.expression import INTEGER_END
 from tamis.protocol.dialects.cesql.functions import ARITHMETIC, CASTS, FUNCTIONS, ORDER, result
-from tamis.protocol.dialects.tree import Attribute, Call, Expression, Literal
-from tamis.protocol.language.mistake import SyntaxMistake, place
+from tamis.protocol.dialects.tree import Attribute, Call, Expression, Literal, located
+from tamis.protocol.language.mistake import SyntaxMistake
 from tamis.protocol.shown import shown
 
 _TESTS: Final = ("=", "like", "in", *ORDER)
@@ -43,11 +43,6 @@ def type_of(node: Expression) -> CesqlType | None:
 
 def is_error(node: Expression) -> bool:
     return isinstance(node, Call) and node.op == "error"
-
-
-def located(text: str, at: int) -> str:
-    line, column = place(text, at)
-    return f"at column {column}" if line == 1 else f"at line {line}, column {column}"
 
 
 class Folding:

@@ -13,7 +13,7 @@ from itertools import product
 from typing import Final
 
 from tamis.protocol.dialects.cesql.casts import INT32, CesqlType, cast_value
-from tamis.protocol.dialects.cesql.fold import is_error, located, type_of
+from tamis.protocol.dialects.cesql.fold import is_error, type_of
 from tamis.protocol.dialects.cesql.functions import ARITHMETIC, FUNCTIONS, ORDER, result
 from tamis.protocol.dialects.cesql.likeness import is_like, pieces_of_like
 from tamis.protocol.dialects.cesql.outcomes import (
@@ -29,7 +29,7 @@ from tamis.protocol.dialects.cesql.outcomes import (
 from tamis.protocol.dialects.context import begins, ends, is_text
 from tamis.protocol.dialects.patterns import Wild, matches
 from tamis.protocol.dialects.rails import NEVER, Rail, complement, every, holds, present, some, undecided
-from tamis.protocol.dialects.tree import Attribute, Call, Expression, Literal
+from tamis.protocol.dialects.tree import Attribute, Call, Expression, Literal, located
 from tamis.protocol.filters import Op
 from tamis.protocol.values import Value
 

@@ -12,7 +12,8 @@ from typing import Any, Final
 from tamis.protocol.dialects.dialect import Dialect, Translated
 from tamis.protocol.dialects.rails import ALWAYS
 from tamis.protocol.dialects.sql.amqp_builder import GRAMMAR, HEADER, PROPERTIES
-from tamis.protocol.dialects.sql.conditions import SqlRules, translation
+from tamis.protocol.dialects.sql.conditions import translation
+from tamis.protocol.dialects.sql.rules import SqlRules, Unlike
 from tamis.protocol.dialects.widen import within_limits
 from tamis.protocol.errors import Refused
 from tamis.protocol.values import Value
@@ -21,8 +22,8 @@ PRIORITY: Final = f"{HEADER}priority"
 PRIORITY_OTHERWISE: Final = 4
 """The priority of a message that names none, by AMQP."""
 RULES: Final = SqlRules(
+    unlike=Unlike.UNEQUAL,
     are_texts_ordered=True,
-    are_kinds_unequal=True,
     is_like_unknown=True,
     are_quotients_cut=False,
     escapes_all=True,

@@ -10,7 +10,6 @@ import math
 import operator
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Final
 
 from tamis.protocol import limits
@@ -32,10 +31,11 @@ from tamis.protocol.dialects.rails import (
     undecided,
 )
 from tamis.protocol.dialects.sql.program import SqlPrograms
-from tamis.protocol.dialects.tree import Attribute, Call, Expression, Literal, names_in
+from tamis.protocol.dialects.sql.rules import SqlRules, Unlike
+from tamis.protocol.dialects.tree import Attribute, Call, Expression, Literal, located, names_in
 from tamis.protocol.dialects.widen import translated
 from tamis.protocol.filters import Op
-from tamis.protocol.language.mistake import SyntaxMistake, place
+from tamis.protocol.language.mistake import SyntaxMistake
 from tamis.protocol.residual import Glob, Mixed
 from tamis.protocol.values import Value, kind_of
 
@@ -48,6 +48,7 @@ def _quotient(one: Any, other: Any) -> int | float:  # noqa: ANN401 - numbers
 
 _COMPARED: Final = {"=": Op.EQ, "<>": Op.NE, "<": Op.LT, "<=": Op.LE, ">": Op.GT, ">=": Op.GE}
 _MIRRORED: Final = {"=": "=", "<>": "<>", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
+_CONTRARY: Final = {"=": "<>", "<>": "=", "<": ">=", "<=": ">", ">": "<=", ">=": "<"}
 _HOLDS: Final[Mapping[str, Callable[[Any, Any], bool]]] = {
     "=": operator.eq,
     "<>": operator.ne,
@@ -65,30 +66,11 @@ _ARITHMETIC: Final[Mapping[str, Callable[[Any, Any], Any]]] = {
 _NUMBER: Final = re.compile(r"-?[0-9]{1,15}(\.[0-9]{1,15})?")
 
 
-@dataclass(frozen=True, slots=True)
-class SqlRules:
-    """What differs between dialects of SQL."""
-
-    are_texts_ordered: bool
-    """Whether < compares two texts; else a text beside it is a mistake."""
-    are_kinds_unequal: bool
-    """Whether <> holds of values of two kinds; else it is false as = is."""
-    is_like_unknown: bool
-    """Whether LIKE is unknown of what is no text; else it is false."""
-    are_quotients_cut: bool
-    """Whether the quotient of two integers of the text is an integer."""
-    escapes_all: bool
-    """Whether an escape may stand before any character; else before a wildcard and itself."""
-
-
 def translation(text: str, tree: Expression, rules: SqlRules) -> Translated:
     conditions = _Conditions(text, rules)
+    order = Mixed.FALSE if rules.are_texts_ordered else Mixed.NUMBERS_ONLY
     programs = SqlPrograms(
-        lambda node: conditions.value(node, 0),
-        conditions.glob,
-        Mixed.FALSE if rules.are_texts_ordered else Mixed.NUMBERS_ONLY,
-        rules.are_kinds_unequal,
-        rules.is_like_unknown,
+        lambda node: conditions.value(node, 0), conditions.glob, order, rules.unlike, rules.is_like_unknown
     )
     return translated(conditions.condition(tree, 0), decide=lambda: programs.program_of(tree))
 
@@ -121,8 +103,7 @@ class _Conditions:
     def _test(self, node: Expression) -> Rails:
         match node:
             case Call("in", (value, *constants)):
-                name = _attribute(value, "IN")
-                return if_present(name, holds(name, Op.IN, *map(self.constant, constants)))
+                return self._among(_attribute(value, "IN"), [*map(self.constant, constants)])
             case Call("like", (value, *texts)):
                 return self._like(_attribute(value, "LIKE"), texts)
             case Call("is null", (value,)):
@@ -145,22 +126,30 @@ class _Conditions:
                 return self._in_range(name, _MIRRORED[op], value, one.at)
         both = isinstance(one, Attribute) and isinstance(other, Attribute)
         what = "the comparison of two attributes" if both else "arithmetic"
-        line, column = place(self.text, at)
-        where = f"at column {column}" if line == 1 else f"at line {line}, column {column}"
         names = dict.fromkeys((*names_in(one), *names_in(other)))
-        rail = undecided(every(*map(present, names)), f"{what} {where}")
+        rail = undecided(every(*map(present, names)), f"{what} {located(self.text, at)}")
         return Rails(rail, rail)
 
-    def _holds(self, op: str, one: Value, other: Value) -> bool:
+    def _among(self, name: str, values: list[Value]) -> Rails:
+        if self.rules.unlike is not Unlike.UNKNOWN:
+            return if_present(name, holds(name, Op.IN, *values))
+        if len({kind_of(value) for value in values}) > 1:
+            return Rails(holds(name, Op.IN, *values), NEVER)
+        others = complement(holds(name, Op.IN, *values))
+        return Rails(holds(name, Op.IN, *values), every(holds(name, Op.NE, values[0]), others))
+
+    def _holds(self, op: str, one: Value, other: Value) -> bool | None:
         """Return the result of a comparison of two constants."""
         if kind_of(one) is not kind_of(other):
-            return op == "<>" and self.rules.are_kinds_unequal
+            return None if self.rules.unlike is Unlike.UNKNOWN else op == "<>" and self.rules.unlike is Unlike.UNEQUAL
         return (op in ("=", "<>") or not isinstance(one, bool)) and _HOLDS[op](one, other)
 
     def _in_range(self, name: str, op: str, value: Value, at: int) -> Rails:
         _check_size(value, at)
-        if op == "<>" and self.rules.are_kinds_unequal:
+        if op == "<>" and self.rules.unlike is Unlike.UNEQUAL:
             return opposite(if_present(name, holds(name, Op.EQ, value)))
+        if self.rules.unlike is Unlike.UNKNOWN:
+            return Rails(holds(name, _COMPARED[op], value), holds(name, _COMPARED[_CONTRARY[op]], value))
         if isinstance(value, bool) and op not in ("=", "<>"):
             return if_present(name, NEVER)
         return if_present(name, holds(name, _COMPARED[op], value))

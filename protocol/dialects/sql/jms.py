@@ -11,7 +11,8 @@ from typing import Any, Final
 
 from tamis.protocol.dialects.dialect import Dialect, Translated
 from tamis.protocol.dialects.rails import ALWAYS
-from tamis.protocol.dialects.sql.conditions import SqlRules, translation
+from tamis.protocol.dialects.sql.conditions import translation
+from tamis.protocol.dialects.sql.rules import SqlRules, Unlike
 from tamis.protocol.dialects.sql.selector import GRAMMAR
 from tamis.protocol.dialects.widen import within_limits
 from tamis.protocol.errors import Refused
@@ -19,8 +20,8 @@ from tamis.protocol.language.mistake import SyntaxMistake
 from tamis.protocol.values import Value
 
 RULES: Final = SqlRules(
+    unlike=Unlike.FALSE,
     are_texts_ordered=False,
-    are_kinds_unequal=False,
     is_like_unknown=False,
     are_quotients_cut=True,
     escapes_all=False,

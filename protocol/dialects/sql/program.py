@@ -11,9 +11,11 @@ from dataclasses import dataclass
 from typing import Final
 
 from tamis.protocol.dialects.decide import Emit, assembled, joined
+from tamis.protocol.dialects.sql.rules import Unlike
 from tamis.protocol.dialects.tree import Attribute, Call, Expression, Literal
 from tamis.protocol.limits import STRING_BYTES_MAX
 from tamis.protocol.residual import Arithmetic, Assembler, Glob, KindBit, Mixed, Opcode, Program
+from tamis.protocol.values import kind_of
 
 _COMPARED: Final = {
     "=": Opcode.EQ,
@@ -43,8 +45,7 @@ class SqlPrograms:
     """Returns the pattern of a LIKE, whose parts are a text and perhaps its escape."""
     order: Mixed
     """How values are ordered that are no numbers."""
-    are_kinds_unequal: bool
-    """Whether <> holds of values of two kinds."""
+    unlike: Unlike
     is_like_unknown: bool
     """Whether LIKE is unknown of what is no text."""
 
@@ -68,8 +69,7 @@ class SqlPrograms:
                 self._operand(made, inner)
                 made.emit(Opcode.KIND, KindBit.UNKNOWN)
             case Call("in", (value, *constants)):
-                self._operand(made, value)
-                made.among([each.value for each in map(self.value, constants) if isinstance(each, Literal)])
+                self._among(made, value, [each for each in map(self.value, constants) if isinstance(each, Literal)])
             case Call("like", (value, *pattern)):
                 self._operand(made, value)
                 if self.is_like_unknown:
@@ -83,12 +83,24 @@ class SqlPrograms:
             case _:
                 self._operand(made, node)
 
+    def _among(self, made: Assembler, value: Expression, constants: list[Literal]) -> None:
+        """Append `in`; where kinds are told apart, behind a comparison with a constant of each kind."""
+        self._operand(made, value)
+        made.among([each.value for each in constants])
+        if self.unlike is Unlike.UNKNOWN:
+            for each in {kind_of(each.value): each for each in constants}.values():
+                self._operand(made, value)
+                made.constant(each.value)
+                self._compare(made, "=")
+                made.emit(Opcode.OR)
+
     def _compare(self, made: Assembler, op: str) -> None:
-        if op == "<>" and self.are_kinds_unequal:
+        if op == "<>" and self.unlike is Unlike.UNEQUAL:
             made.emit(Opcode.EQ, Mixed.FALSE)
             made.emit(Opcode.NOT)
-        else:
-            made.emit(_COMPARED[op], Mixed.FALSE if op in ("=", "<>") else self.order)
+            return
+        mixed = Mixed.FALSE if op in ("=", "<>") else self.order
+        made.emit(_COMPARED[op], mixed | Mixed.UNKNOWN if self.unlike is Unlike.UNKNOWN else mixed)
 
     def _operand(self, made: Assembler, node: Expression) -> None:
         self._calculate(made, self.value(node))

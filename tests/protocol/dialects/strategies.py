@@ -219,6 +219,38 @@ AMQP_TESTS = st.one_of(
     AMQP_NAMES,
 )
 
+# --- SQL of Azure -----------------------------------------------------------------------------------------------------
+
+AZURE_NAMES = st.sampled_from(["a", "user.B", "[c]", '"C"', "sys.To", "p('a')", "SYS.[to]"])
+AZURE_CONSTANTS = AMQP_NUMBERS | SQL_TEXTS | st.sampled_from(["True", "FALSE"])
+AZURE_TESTS = st.one_of(
+    sql("{} {} {}", AZURE_NAMES, AMQP_COMPARE, AMQP_NUMBERS),
+    sql("{} {} {}", AMQP_NUMBERS, AMQP_COMPARE, AZURE_NAMES),
+    sql("{} {} {}", AZURE_NAMES, SQL_EQUAL, AZURE_CONSTANTS),
+    sql("{} {} {}", AZURE_CONSTANTS, SQL_EQUAL, AZURE_CONSTANTS),
+    sql("{} {}IN ({}, {})", AZURE_NAMES, SQL_NOT, AZURE_CONSTANTS, AZURE_CONSTANTS),
+    sql("{} {}IN ({}, {}, {})", AZURE_NAMES, SQL_NOT, AZURE_CONSTANTS, AZURE_NAMES, AZURE_CONSTANTS),
+    sql("{} {}LIKE {}", AZURE_NAMES, SQL_NOT, SQL_PATTERNS),
+    sql("{} {}LIKE {} ESCAPE '!'", AZURE_NAMES, SQL_NOT, st.sampled_from(["'!%'", "'a!_%'", "'!!%a'", "'%!%'"])),
+    sql("{} IS {}NULL", AZURE_NAMES, SQL_NOT),
+    sql("{}EXISTS({})", SQL_NOT, AZURE_NAMES.filter(lambda name: name[0] != "p")),
+    sql("{} {} {}", AZURE_NAMES, AMQP_COMPARE, AZURE_NAMES),
+    sql("{} {} {} {} {}", AZURE_NAMES, st.sampled_from("+-*/%"), AZURE_NAMES, AMQP_COMPARE, AMQP_NUMBERS),
+)
+AZURE_FORMS = st.fixed_dictionaries(
+    {"properties": st.dictionaries(SQL_NAMES, st.sampled_from([0, 1, 1.5, "a", "ab", True]), max_size=2)},
+    optional={"to": st.sampled_from(["a", "ab"]), "Label": st.just("a")},
+)
+AZURE_EVENTS = st.fixed_dictionaries(
+    {},
+    optional={
+        "A": JMS_VALUES,
+        "b": JMS_VALUES,
+        "user": st.dictionaries(st.just("c"), JMS_VALUES),
+        "sys": st.dictionaries(st.sampled_from(["To", "Label"]), JMS_VALUES),
+    },
+)
+
 # --- headers exchange -------------------------------------------------------------------------------------------------
 
 HEADERS = st.sampled_from(["a", "b", "c", "x-a", "x-b"])
@@ -256,6 +288,7 @@ FILTERS = {
     "amqp-headers": BINDINGS.map(json.dumps),
     "jms": st.recursive(SQL_TESTS, sql_joined, max_leaves=10),
     "amqp-sql": st.recursive(AMQP_TESTS, sql_joined, max_leaves=10),
+    "azure": st.recursive(AZURE_TESTS, sql_joined, max_leaves=10) | AZURE_FORMS.map(json.dumps),
     "cloudevents": CE_FILTERS,
     "cesql": CESQL_FILTERS,
     "mqtt": mqtt_filters(),
@@ -269,6 +302,7 @@ EVENTS = {
     "amqp-headers": HEADER_EVENTS,
     "jms": JMS_EVENTS,
     "amqp-sql": AMQP_EVENTS,
+    "azure": AZURE_EVENTS,
     "cloudevents": CE_EVENTS,
     "cesql": CESQL_EVENTS,
     "mqtt": with_properties("topic", short_or_long(st.sampled_from(["a", "b", "ab", "", "$a"]), "/").filter(bool)),

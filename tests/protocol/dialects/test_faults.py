@@ -15,7 +15,8 @@ from tamis.protocol.dialects.cesql.casts import CesqlType
 from tamis.protocol.dialects.cesql.outcomes import Outcomes
 from tamis.protocol.dialects.patterns import Wild
 from tamis.protocol.dialects.rails import NEVER, Rail, every, holds, some, two_valued
-from tamis.protocol.dialects.sql import amqp_sql, jms, program
+from tamis.protocol.dialects.sql import amqp_sql, azure, azure_builder, jms, program
+from tamis.protocol.dialects.sql.rules import Unlike
 from tamis.protocol.dialects.topics import levels
 from tamis.protocol.filters import Op
 from tamis.protocol.language.tree import Constant
@@ -125,11 +126,39 @@ FAULTS = {
         "amqp-sql",
         "sql.amqp_sql",
         "RULES",
-        replace(amqp_sql.RULES, are_kinds_unequal=False),
+        replace(amqp_sql.RULES, unlike=Unlike.FALSE),
     ),
-    "values of two kinds are unequal": ("jms", "sql.jms", "RULES", replace(jms.RULES, are_kinds_unequal=True)),
+    "values of two kinds are unequal": ("jms", "sql.jms", "RULES", replace(jms.RULES, unlike=Unlike.UNEQUAL)),
     "a number is unlike a text": ("amqp-sql", "sql.amqp_sql", "RULES", replace(amqp_sql.RULES, is_like_unknown=False)),
     "quotients are cut": ("amqp-sql", "sql.amqp_sql", "RULES", replace(amqp_sql.RULES, are_quotients_cut=True)),
+    "values of two kinds are unlike in azure": (
+        "azure",
+        "sql.azure",
+        "RULES",
+        replace(azure.RULES, unlike=Unlike.UNEQUAL),
+    ),
+    "values of two kinds are false in azure": (
+        "azure",
+        "sql.azure",
+        "RULES",
+        replace(azure.RULES, unlike=Unlike.FALSE),
+    ),
+    "quotients of integers are not cut": (
+        "azure",
+        "sql.azure",
+        "RULES",
+        replace(azure.RULES, are_quotients_cut=False),
+    ),
+    "a pattern is false of numbers": ("azure", "sql.azure", "RULES", replace(azure.RULES, is_like_unknown=False)),
+    "a program orders texts of azure": (
+        "azure",
+        "sql.azure",
+        "RULES",
+        replace(azure.RULES, are_texts_ordered=True),
+    ),
+    "names of properties have a case": ("azure", "sql.azure_builder", "property_of", lambda name, _: name),
+    "a subject is no label": ("azure", "sql.azure_builder", "_BY_NAME", azure_builder._BY_NAME | {"subject": "sys.to"}),
+    "one value of a correlation is enough": ("azure", "sql.correlation", "every", some),
     "a priority has no default": ("amqp-sql", "sql.amqp_sql", "PRIORITY_OTHERWISE", 0),
     "a remainder has the sign of the second": ("amqp-sql", "sql.conditions", "_cut", lambda _, one, other: one % other),
     "a remainder is a quotient": (

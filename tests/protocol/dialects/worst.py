@@ -200,6 +200,14 @@ _AMQP_TOPIC = {
     "a long word": "é" * (SIZE // 2),
 }
 
+_AZURE = {
+    "lists of attributes": _list("IN", lambda at: f"a{at}"),
+    "nested lists": "x IN (" + "(" * (SIZE // 2 - 10) + "1" + ")" * (SIZE // 2 - 10) + ")",
+    "existing": _filled(" OR ", lambda at: f"EXISTS(user.a{at})"),
+    "names": _filled(" OR ", lambda at: f"X{at} = 1"),
+    "a correlation": _filled(", ", lambda at: f'"A{at}": {at}', '{"properties": {', "}}"),
+}
+
 _CESQL = {
     "exclusive": _filled(" XOR ", lambda at: f"a{at} = 'x'"),
     "exclusive nesting": _nested("(a XOR ", "b", ")"),
@@ -218,6 +226,7 @@ WORST = {
     "cesql": {**_of_sql("<>"), **_CESQL},
     "jms": {**_of_sql("<>"), "a product": _filled(" * ", lambda at: f"a{at}", "x < ")},
     "amqp-sql": {**_of_sql("!="), "existing": _filled(" OR ", lambda at: f"EXISTS(a{at})")},
+    "azure": {**_of_sql("!="), **_AZURE},
     "pubsub": _PUBSUB,
     "eventbridge": _of_fields(),
     "sns": {way: _of_sns(text) for way, text in _of_fields().items()},

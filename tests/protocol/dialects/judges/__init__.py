@@ -1,6 +1,16 @@
 """A slow evaluator of each dialect: `JUDGES[name](filter, event)` is whether the filter wants the event."""
 
-from tests.protocol.dialects.judges import amqp_sql, cesql, cloudevents, headers, jms, json_patterns, pubsub, topics
+from tests.protocol.dialects.judges import (
+    amqp_sql,
+    azure,
+    cesql,
+    cloudevents,
+    headers,
+    jms,
+    json_patterns,
+    pubsub,
+    topics,
+)
 
 JUDGES = {
     "mqtt": topics.mqtt,
@@ -11,6 +21,7 @@ JUDGES = {
     "cesql": cesql.judge,
     "jms": jms.judge,
     "amqp-sql": amqp_sql.judge,
+    "azure": azure.judge,
     "pubsub": pubsub.judge,
     "eventbridge": json_patterns.eventbridge,
     "sns": json_patterns.sns,
