@@ -27,6 +27,7 @@ _MODULES = {
     "jms": "sql.jms",
     "amqp-sql": "sql.amqp_sql",
     "azure": "sql.azure",
+    "cel": "cel.cel",
     "pubsub": "pubsub.pubsub",
     "eventbridge": "json_patterns.eventbridge",
     "sns": "json_patterns.sns",

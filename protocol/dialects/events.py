@@ -18,6 +18,8 @@ NULL: Final = "?null"
 """The end of the name of an attribute that says that a value is null."""
 LENGTH: Final = "[]"
 """The end of the name of an attribute that has the length of an array."""
+MEMBERS: Final = "{}"
+"""The end of the name of an attribute that has the number of members of an object; where a dialect asks for it."""
 DEPTH_MAX: Final = 32
 """Nesting of an event: each level is a part of a name."""
 

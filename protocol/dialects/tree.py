@@ -7,9 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Final
 
 from tamis.protocol.language.mistake import place
 from tamis.protocol.values import Value
+
+_PATTERN_COST: Final = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +47,13 @@ def names_in(expression: Expression) -> Iterator[str]:
         case Call(_, parts):
             for part in parts:
                 yield from names_in(part)
+
+
+def cost(expression: Expression) -> int:
+    """Return about how much work an expression is."""
+    if not isinstance(expression, Call):
+        return 1
+    return sum(map(cost, expression.parts), 1 if expression.op != "like" else _PATTERN_COST)
 
 
 def located(text: str, at: int) -> str:

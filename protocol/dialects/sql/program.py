@@ -12,7 +12,7 @@ from typing import Final
 
 from tamis.protocol.dialects.decide import Emit, assembled, joined
 from tamis.protocol.dialects.sql.rules import Unlike
-from tamis.protocol.dialects.tree import Attribute, Call, Expression, Literal
+from tamis.protocol.dialects.tree import Attribute, Call, Expression, Literal, cost
 from tamis.protocol.limits import STRING_BYTES_MAX
 from tamis.protocol.residual import Arithmetic, Assembler, Glob, KindBit, Mixed, Opcode, Program
 from tamis.protocol.values import kind_of
@@ -32,7 +32,6 @@ _ARITHMETIC: Final = {
     "/": (Opcode.DIV, Arithmetic.REAL),
     "%": (Opcode.MOD, Arithmetic.WIDE),
 }
-_PATTERN_COST: Final = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +63,7 @@ class SqlPrograms:
                 self._append(made, inner)
                 made.emit(Opcode.NOT)
             case Call("and" | "or" as word, parts):
-                joined(made, map(self._test, sorted(parts, key=_cost)), word == "and")
+                joined(made, map(self._test, sorted(parts, key=cost)), word == "and")
             case Call("is null", (inner,)):
                 self._operand(made, inner)
                 made.emit(Opcode.KIND, KindBit.UNKNOWN)
@@ -122,10 +121,3 @@ class SqlPrograms:
                 self._calculate(made, left)
                 self._calculate(made, right)
                 made.emit(*_ARITHMETIC[op])
-
-
-def _cost(node: Expression) -> int:
-    """Return about how much work a test is."""
-    if not isinstance(node, Call):
-        return 1
-    return sum(map(_cost, node.parts), 1 if node.op != "like" else _PATTERN_COST)

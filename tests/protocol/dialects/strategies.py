@@ -281,9 +281,62 @@ def pubsub_joined(children):
 
 PUBSUB_EVENTS = st.dictionaries(st.sampled_from(["a", "b", "c d"]), KEY_TEXTS, max_size=3)
 
+# --- CEL --------------------------------------------------------------------------------------------------------------
+
+CEL_NAMES = st.sampled_from(["a", "b", "c", "m.x", 'm["x"]', "m.y"])
+CEL_TEXTS = st.sampled_from(["'a'", '"ab"', "''", "r'a'", "'\\x61b'"])
+CEL_INTEGERS = st.sampled_from(["0", "1", "2", "3", "-1", "0x2", "2u", "9223372036854775807"])
+CEL_DOUBLES = st.sampled_from(["0.0", "1.0", "2.0", "1.5", "2.5e0", "-1.0"])
+CEL_ORDER = st.sampled_from(["<", "<=", ">", ">="])
+CEL_EQUAL = st.sampled_from(["==", "!="])
+CEL_SIGNS = st.sampled_from(["+", "-", "*", "/"])
+CEL_METHODS = st.sampled_from(["startsWith", "endsWith", "contains"])
+CEL_CONSTANTS = CEL_TEXTS | CEL_INTEGERS | CEL_DOUBLES
+CEL_SUMS = st.one_of(
+    sql("{} {} {}", CEL_NAMES, CEL_SIGNS | st.just("%"), CEL_NAMES),
+    sql("{} {} {}", CEL_NAMES, CEL_SIGNS | st.just("%"), st.sampled_from(["1", "2", "3"])),
+    sql("{} {} {}", CEL_DOUBLES, CEL_SIGNS, CEL_NAMES),
+    sql("({} {} {}) {} {}", CEL_NAMES, CEL_SIGNS, CEL_NAMES, CEL_SIGNS, st.sampled_from(["2", "2.0", "c"])),
+    sql("{} + {}", CEL_TEXTS, CEL_NAMES),
+    sql("{} + ({} + {})", CEL_TEXTS, CEL_NAMES, CEL_NAMES),
+    sql("size({})", CEL_NAMES),
+    sql("-{}", CEL_NAMES),
+    sql("({} ? {} : {})", CEL_NAMES, CEL_NAMES, CEL_CONSTANTS),
+)
+CEL_TESTS = st.one_of(
+    sql("{} {} {}", CEL_NAMES, CEL_ORDER | CEL_EQUAL, CEL_CONSTANTS),
+    sql("{} {} {}", CEL_CONSTANTS, CEL_ORDER | CEL_EQUAL, CEL_NAMES),
+    sql("{} {} {}", CEL_CONSTANTS, CEL_ORDER | CEL_EQUAL, CEL_CONSTANTS),
+    sql("{} {} {}", CEL_NAMES, CEL_EQUAL, st.sampled_from(["true", "false", "null"])),
+    sql("{} in [{}, {}]", CEL_NAMES, CEL_CONSTANTS, CEL_CONSTANTS | st.just("true")),
+    sql("{}.{}({})", CEL_NAMES, CEL_METHODS, CEL_TEXTS | CEL_NAMES),
+    sql("{}.{}({})", CEL_TEXTS, CEL_METHODS, CEL_NAMES),
+    sql("has({})", CEL_NAMES | st.just("m")),
+    sql("{} {} {}", CEL_NAMES, CEL_ORDER | CEL_EQUAL, CEL_NAMES),
+    sql("{} {} {}", CEL_SUMS, CEL_ORDER | CEL_EQUAL, CEL_INTEGERS | CEL_DOUBLES | CEL_NAMES),
+    sql("{} {} {}", CEL_SUMS, CEL_EQUAL, CEL_CONSTANTS),
+    sql("{} in [{}, {}]", CEL_SUMS, CEL_CONSTANTS, CEL_CONSTANTS),
+    CEL_NAMES,
+)
+
+
+def cel_joined(children):
+    inside = children.map("({})".format)
+    joined = st.lists(inside, min_size=2, max_size=3)
+    return joined.map(" && ".join) | joined.map(" || ".join) | sql("!{}", inside) | sql("{} ? {} : {}", *[inside] * 3)
+
+
+CEL_VALUES = st.sampled_from(
+    [0, 1, 2, 3, -1, 1.5, 2.5, 0.5, 2**53 + 1, 2**63 - 1, -(2**63), 1e308, "a", "ab", "aba", "", "é", True, False, None]
+) | st.sampled_from([[], [1, "a"], {}, {"z": 1}])
+CEL_EVENTS = st.fixed_dictionaries(
+    {}, optional={**dict.fromkeys("abc", CEL_VALUES), "m": st.dictionaries(st.sampled_from("xy"), CEL_VALUES)}
+)
+
 FILTERS = {
     "sns": patterns.SNS_FILTERS,
     "eventbridge": patterns.EVENTBRIDGE_FILTERS,
+    "cel": st.recursive(CEL_TESTS, cel_joined, max_leaves=8),
     "pubsub": st.recursive(PUBSUB_TESTS, pubsub_joined, max_leaves=10),
     "amqp-headers": BINDINGS.map(json.dumps),
     "jms": st.recursive(SQL_TESTS, sql_joined, max_leaves=10),
@@ -298,6 +351,7 @@ FILTERS = {
 EVENTS = {
     "sns": patterns.SNS_EVENTS,
     "eventbridge": patterns.EVENTBRIDGE_EVENTS,
+    "cel": CEL_EVENTS,
     "pubsub": PUBSUB_EVENTS,
     "amqp-headers": HEADER_EVENTS,
     "jms": JMS_EVENTS,

@@ -11,8 +11,10 @@ import pytest
 
 from tamis.protocol import dialects
 from tamis.protocol.dialects import decide, rails
+from tamis.protocol.dialects.cel import program as cel_program
 from tamis.protocol.dialects.cesql.casts import CesqlType
 from tamis.protocol.dialects.cesql.outcomes import Outcomes
+from tamis.protocol.dialects.events import flatten
 from tamis.protocol.dialects.patterns import Wild
 from tamis.protocol.dialects.rails import NEVER, Rail, every, holds, some, two_valued
 from tamis.protocol.dialects.sql import amqp_sql, azure, azure_builder, jms, program
@@ -68,6 +70,19 @@ def without_errors(parts):
     """An OR that goes on behind an error."""
     kept = list(parts)
     return Outcomes(some(*(part.true for part in kept)), every(*(part.false for part in kept)))
+
+
+ORDERED = (Op.GT, Op.GE, Op.LT, Op.LE)
+
+
+def chosen_wrongly(made, condition, one, other):
+    cel_program._append(made, condition)
+    otherwise = made.jump(Opcode.BRANCH)
+    one(made)
+    end = made.jump(Opcode.JUMP)
+    made.place(otherwise)
+    other(made)
+    made.place(end)
 
 
 FAULTS = {
@@ -159,6 +174,28 @@ FAULTS = {
     "names of properties have a case": ("azure", "sql.azure_builder", "property_of", lambda name, _: name),
     "a subject is no label": ("azure", "sql.azure_builder", "_BY_NAME", azure_builder._BY_NAME | {"subject": "sys.to"}),
     "one value of a correlation is enough": ("azure", "sql.correlation", "every", some),
+    "an error is false": ("cel", "cel.meaning", "if_present", lambda _name, rail: two_valued(rail)),
+    "a number is no text": ("cel", "cel.meaning", "every", lambda *parts: parts[-1]),
+    "null is absent": ("cel", "cel.cel", "flatten", lambda event: {k: v for k, v in flatten(event).items() if v}),
+    "a map is nothing": ("cel", "cel.cel", "_maps", lambda *_: ()),
+    "an order mirrors": ("cel", "cel.meaning", "_CONTRARY", dict(zip(("<", "<=", ">", ">="), ORDERED, strict=True))),
+    "both parts of a choice hold": ("cel", "cel.meaning", "_chosen", lambda _, one, other: rails.any_of([one, other])),
+    "a whole number is a double": ("cel", "cel.program", "_of_kind", lambda *_: None),
+    "a program joins no texts": ("cel", "cel.program", "Kind", SimpleNamespace(TEXT=0, INTEGER=1, DOUBLE=2)),
+    "integers of a program become doubles": (
+        "cel",
+        "cel.program",
+        "Arithmetic",
+        SimpleNamespace(INT64=Arithmetic.WIDE, WIDE=Arithmetic.WIDE),
+    ),
+    "values of two kinds have an order": (
+        "cel",
+        "cel.program",
+        "Mixed",
+        SimpleNamespace(UNKNOWN=Mixed.FALSE, FALSE=Mixed.FALSE),
+    ),
+    "an error chooses the second": ("cel", "cel.program", "_choose", chosen_wrongly),
+    "escapes are texts": ("cel", "cel.literals", "_PLAIN", {"n": "n"}),
     "a priority has no default": ("amqp-sql", "sql.amqp_sql", "PRIORITY_OTHERWISE", 0),
     "a remainder has the sign of the second": ("amqp-sql", "sql.conditions", "_cut", lambda _, one, other: one % other),
     "a remainder is a quotient": (

@@ -208,6 +208,37 @@ _AZURE = {
     "a correlation": _filled(", ", lambda at: f'"A{at}": {at}', '{"properties": {', "}}"),
 }
 
+_CHOICES = "".join(f" ? b{at} : c{at})" for at in range(30))
+_CEL = {
+    "many texts": _filled(", ", lambda at: f"'a{at}'", "x in [", "]"),
+    "many texts left out": _filled(", ", lambda at: f"'a{at}'", "!(x in [", "])"),
+    "descending numbers left out": _filled(", ", lambda at: f"{30_000 - at}", "!(x in [", "])"),
+    "unequal values": _filled(" && ", lambda at: f"x != {at}"),
+    "prefixes left out": _filled(" && ", lambda at: f"!x.startsWith('a{at}')"),
+    "products": _filled(" && ", lambda at: f"(a{at} == 1 || b{at} == 2)"),
+    "products of presence": _filled(" && ", lambda at: f"has(a.b{at})"),
+    "nulls left out": _filled(" && ", lambda at: f"a{at} != null"),
+    "contradictions": _filled(" || ", lambda at: f"(a == {at} && !(a == {at}))"),
+    "choices": _filled(" || ", lambda at: f"(a{at} ? b == {at} : c)"),
+    "a chain of choices": _filled("", lambda at: f"a{at} ? b : ", "", "c"),
+    "nested choices": "(" * 30 + "a" + _CHOICES + " " * (SIZE - 1_000),
+    "nested values": "x == " + "(" * 30 + "a" + _CHOICES + " " * (SIZE - 1_000),
+    "comparisons of choices": _filled(" && ", lambda at: f"(a{at} ? b : c) == (d ? {at} : e)"),
+    "sizes": _filled(" && ", lambda at: f"size(a{at}) > {at}"),
+    "parentheses": _nested("(", "x", ")"),
+    "negations": "!" * (SIZE - 1) + "x",
+    "signs": "x == " + "-" * (SIZE - 6) + "1",
+    "a sum": _filled(" + ", lambda at: f"a{at}", "x == "),
+    "a path": _filled(".", lambda at: f"a{at}", "", " == 1"),
+    "indexes": "x" + "[0]" * (SIZE // 3 - 4) + " == 1",
+    "a long text": "x == '" + "é" * (SIZE // 2 - 10) + "'",
+    "escapes": "x == '" + "\\x41" * (SIZE // 4 - 10) + "'",
+    "a comment": "x //" + "/" * (SIZE - 4),
+    "open texts": 'x == """' + "\\'" * (SIZE // 2 - 10),
+    "a long number": "x == " + "9" * (SIZE - 5),
+    "comparisons in a row": _filled(" == ", lambda at: f"a{at}"),
+}
+
 _CESQL = {
     "exclusive": _filled(" XOR ", lambda at: f"a{at} = 'x'"),
     "exclusive nesting": _nested("(a XOR ", "b", ")"),
@@ -227,6 +258,7 @@ WORST = {
     "jms": {**_of_sql("<>"), "a product": _filled(" * ", lambda at: f"a{at}", "x < ")},
     "amqp-sql": {**_of_sql("!="), "existing": _filled(" OR ", lambda at: f"EXISTS(a{at})")},
     "azure": {**_of_sql("!="), **_AZURE},
+    "cel": _CEL,
     "pubsub": _PUBSUB,
     "eventbridge": _of_fields(),
     "sns": {way: _of_sns(text) for way, text in _of_fields().items()},

@@ -3,6 +3,7 @@
 from tests.protocol.dialects.judges import (
     amqp_sql,
     azure,
+    cel,
     cesql,
     cloudevents,
     headers,
@@ -22,6 +23,7 @@ JUDGES = {
     "jms": jms.judge,
     "amqp-sql": amqp_sql.judge,
     "azure": azure.judge,
+    "cel": cel.judge,
     "pubsub": pubsub.judge,
     "eventbridge": json_patterns.eventbridge,
     "sns": json_patterns.sns,

@@ -1,0 +1,1 @@
+"""Conditions in the Common Expression Language."""
