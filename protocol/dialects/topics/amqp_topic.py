@@ -17,6 +17,7 @@ from tamis.protocol.dialects.dialect import Dialect, Translated
 from tamis.protocol.dialects.events import named_text
 from tamis.protocol.dialects.patterns import Wild
 from tamis.protocol.dialects.topics import levels, whole
+from tamis.protocol.dialects.topics.lookalikes import warned
 from tamis.protocol.errors import Refused
 from tamis.protocol.filters import Constraint, Filter, Op, Predicate
 from tamis.protocol.language.mistake import SyntaxMistake
@@ -36,9 +37,9 @@ def translate(text: str) -> Translated:
         return Translated(_EMPTY)
     words = text.split(".")
     if "*" not in words and "#" not in words:
-        return levels.whole(KEY, text)
+        return warned(levels.whole(KEY, text), text, ".", "*", "#")
     parts = _tidy(words)
-    found = _by_words(parts)
+    found = warned(_by_words(parts), text, ".", "*", "#")
     if found.exact:
         return found
     return whole.decided(found, KEY, [{"*": Wild.ONE, "#": Wild.ANY}.get(part, part) for part in parts], ".")

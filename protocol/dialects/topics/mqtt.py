@@ -17,12 +17,14 @@ from tamis.protocol.dialects.events import named_text
 from tamis.protocol.dialects.patterns import Piece, Wild
 from tamis.protocol.dialects.rails import Rail, every, holds, of_predicate, undecided
 from tamis.protocol.dialects.topics import levels, whole
+from tamis.protocol.dialects.topics.lookalikes import warned
 from tamis.protocol.dialects.widen import within_limits
 from tamis.protocol.errors import Refused
 from tamis.protocol.filters import Constraint, Filter, Op, Predicate
 from tamis.protocol.language import literals
 from tamis.protocol.language.mistake import SyntaxMistake
 from tamis.protocol.language.tree import Junction
+from tamis.protocol.shown import shown
 from tamis.protocol.values import Value, check_value
 
 TOPIC: Final = "topic"
@@ -30,19 +32,22 @@ _SEPARATOR: Final = "/"
 _NOT_OF_THE_BROKER: Final = Constraint(TOPIC, Op.PREFIX, ("$",), negated=True)
 _ALL: Final = Predicate((Filter((levels.exists(TOPIC), _NOT_OF_THE_BROKER)),))
 _CONDITION: Final = re.compile(r"([^=<>!&]+)(<=|>=|=|<|>)([^&]*)")
+_ODD_VALUE: Final = re.compile(r"==[^&]{0,40}|=\"[^&\"]{0,40}\"|='[^&']{0,40}'")
+_WARNINGS_MAX: Final = 8
 _OPS: Final = {"=": Op.EQ, "<": Op.LT, "<=": Op.LE, ">": Op.GT, ">=": Op.GE}
 
 
 def translate(text: str) -> Translated:
     topic, question, conditions = text.partition("?")
-    found = _topic(topic)
+    found = warned(_topic(topic), topic, _SEPARATOR, "+", "#")
     if not question:
         return found if found.exact else whole.decided(found, TOPIC, _parts(topic), _SEPARATOR)
+    warnings = (*found.warnings, *_odd_values(conditions))
     by_topic = of_predicate(found.predicate)
     for need in found.needs:
         meant = whole.meant(TOPIC, _parts(topic), _SEPARATOR)
         by_topic = undecided(by_topic, need, meant and Junction((by_topic.node, meant), True, 0))
-    return within_limits(every(by_topic, *_conditions(conditions, len(topic) + 1)))
+    return within_limits(every(by_topic, *_conditions(conditions, len(topic) + 1)), warnings)
 
 
 def attributes(event: str | Mapping[str, Any]) -> dict[str, Value]:
@@ -113,6 +118,12 @@ def _conditions(text: str, at: int) -> list[Rail]:
         found.append(_condition(name, operator, value, at + match.start(3)))
         at += len(part) + 1
     return found
+
+
+def _odd_values(conditions: str) -> tuple[str, ...]:
+    """Return warnings of values that are probably meant otherwise."""
+    odd = dict.fromkeys(match[0] for match in _ODD_VALUE.finditer(conditions))
+    return tuple(f"`{shown(each[1:])}` is the text: write one `=`, and no quotes" for each in [*odd][:_WARNINGS_MAX])
 
 
 def _condition(name: str, operator: str, text: str, at: int) -> Rail:

@@ -16,6 +16,7 @@ from tamis.protocol.dialects.dialect import Dialect, Translated
 from tamis.protocol.dialects.events import named_text
 from tamis.protocol.dialects.patterns import Piece, Wild
 from tamis.protocol.dialects.topics import levels, whole
+from tamis.protocol.dialects.topics.lookalikes import warned
 from tamis.protocol.errors import Refused
 from tamis.protocol.filters import Filter, Predicate
 from tamis.protocol.language.mistake import SyntaxMistake
@@ -27,7 +28,7 @@ _BLANK: Final = re.compile(r"[ \t\r\n\f]")
 
 
 def translate(text: str) -> Translated:
-    found = _subject(text)
+    found = warned(_subject(text), text, ".", "*", ">")
     return found if found.exact else whole.decided(found, SUBJECT, _parts(text), ".")
 
 
