@@ -1,6 +1,7 @@
 """The cases of the dialects, written from their specifications: cases/NAME.txt.
 
-FILTER              at the margin; lines that begin with `# ` and blank ones are passed over
+# RULE              a sentence of the specification that the next filters keep, or what they are about
+FILTER              at the margin
   yes EVENT         the filter wants it; an event is JSON if it begins with `{`, else a text
   no  EVENT
   open              the predicate is wider than the filter, and a program decides the rest
@@ -22,6 +23,17 @@ class Case(NamedTuple):
     events: list[tuple[bool, object]]
     width: str
     refused: str
+
+
+def rules_of(dialect):
+    """The filters behind each rule of a table."""
+    found = {}
+    for line in (FOLDER / f"{dialect}.txt").read_text().splitlines():
+        if line.startswith("# "):
+            found[line[2:]] = []
+        elif line and not line.startswith("  ") and found:
+            found[[*found][-1]].append(line)
+    return found
 
 
 def cases_of(dialect):

@@ -9,7 +9,7 @@ from tamis.protocol.errors import DialectError
 from tamis.protocol.normal import normalize_predicate
 from tests.protocol.dialects.agreement import check
 from tests.protocol.dialects.judges import JUDGES
-from tests.protocol.dialects.tables import cases_of
+from tests.protocol.dialects.tables import cases_of, rules_of
 
 CASES = [(name, case) for name in dialects.names() for case in cases_of(name)]
 
@@ -36,3 +36,10 @@ def test_every_dialect_has_cases_of_each_kind():
         cases = cases_of(name)
         assert len(cases) >= 15
         assert {wanted for case in cases for wanted, _ in case.events} == {True, False}
+
+
+@pytest.mark.parametrize("name", dialects.names())
+def test_every_table_says_which_rules_it_keeps(name):
+    rules = rules_of(name)
+    assert len(rules) >= 3
+    assert [rule for rule, filters in rules.items() if not filters] == []
