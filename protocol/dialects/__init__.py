@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from tamis.protocol.dialects.dialect import Dialect
 
 _MODULES = {
+    "tamis": "tamis.tamis",
     "mqtt": "topics.mqtt",
     "nats": "topics.nats",
     "amqp-topic": "topics.amqp_topic",

@@ -14,7 +14,7 @@ from typing import Final
 from tamis.protocol.errors import Refused
 from tamis.protocol.filters import Op
 from tamis.protocol.language.tree import Constant, Junction, Leaf, Nested, Node
-from tamis.protocol.residual import Assembler, Glob, Mixed, Opcode, Program
+from tamis.protocol.residual import Assembler, Glob, KindBit, Mixed, Opcode, Program
 from tamis.protocol.values import Value
 
 Emit = Callable[[Assembler], None]
@@ -30,15 +30,25 @@ class AttributeTest:
 
 
 @dataclass(frozen=True, slots=True)
+class ValueTest:
+    """A condition on several values. The instructions leave true where it holds, and elsewhere false or unknown."""
+
+    append: Emit
+
+
+Meant = Node | AttributeTest | ValueTest | None
+
+
+@dataclass(frozen=True, slots=True)
 class Widened(Nested):
     """A part of a rail whose predicate, `child`, is wider than what is `meant`; None if no program can say that.
     `indexed`: a predicate between the two, on attributes that only the index of a router has."""
 
-    meant: Node | AttributeTest | None
+    meant: Meant
     indexed: Node | None = None
 
 
-def widened(wider: Node, meant: Node | AttributeTest | None, indexed: Node | None = None) -> Widened:
+def widened(wider: Node, meant: Meant, indexed: Node | None = None) -> Widened:
     return Widened(wider, False, 0, meant, indexed)
 
 
@@ -120,10 +130,14 @@ def _later(node: Node, negated: bool) -> Emit:
     return lambda made: _append(made, node, negated=negated)
 
 
-def _append_meant(made: Assembler, meant: Node | AttributeTest | None, negated: bool) -> None:
+def _append_meant(made: Assembler, meant: Meant, negated: bool) -> None:
     if meant is None:
         raise Refused("no program says this part")
-    if isinstance(meant, AttributeTest):
+    if isinstance(meant, ValueTest):
+        meant.append(made)
+        if negated:
+            _append_otherwise(made)
+    elif isinstance(meant, AttributeTest):
         _append_test(made, meant, negated)
     else:
         _append(made, meant, negated=negated)
@@ -136,6 +150,14 @@ def _append_test(made: Assembler, test: AttributeTest, negated: bool) -> None:
         return
     joined(made, [lambda to: to.exists(test.name), test.append], True)
     made.emit(Opcode.NOT)
+
+
+def _append_otherwise(made: Assembler) -> None:
+    """Turn true into false, and false and unknown into true."""
+    made.emit(Opcode.NOT)
+    true = made.jump(Opcode.JUMP_TRUE)
+    made.emit(Opcode.KIND, KindBit.UNKNOWN)
+    made.place(true)
 
 
 def _append_constraint(made: Assembler, name: str, op: Op, operands: tuple[Value, ...]) -> None:

@@ -11,31 +11,33 @@ from typing import Final
 from tamis.protocol.dialects.decide import AttributeTest
 from tamis.protocol.dialects.rails import Rail, holds, undecided
 from tamis.protocol.filters import Op
+from tamis.protocol.language.tree import Node
 from tamis.protocol.limits import NAME_BYTES_MAX
 from tamis.protocol.residual import Assembler, Opcode
 from tamis.protocol.residual.cases import FOLDED_MARK, folded
 
-_OPCODES: Final = {Op.EQ: Opcode.SAME_FOLDED, Op.PREFIX: Opcode.PREFIX, Op.SUFFIX: Opcode.SUFFIX}
+_OPCODES: Final = {Op.EQ: (Opcode.SAME_FOLDED, 0), Op.PREFIX: (Opcode.PREFIX, 1), Op.SUFFIX: (Opcode.SUFFIX, 1)}
 
 
-def in_any_case(name: str, op: Op, text: str) -> Rail:
-    """Return where an attribute is a text that equals `text`, begins or ends with it, in any case."""
+def in_any_case(name: str, op: Op, text: str, need: str) -> Rail:
+    """Return where an attribute is a text that equals `text`, begins or ends with it, in any case. `need` is that in
+    words."""
 
     def append(made: Assembler) -> None:
         made.attribute(name)
         append_in_any_case(made, op, text)
 
+    return undecided(holds(name, Op.PREFIX, ""), need, AttributeTest(name, append), on_folded(name, op, text))
+
+
+def on_folded(name: str, op: Op, text: str) -> Node | None:
+    """Return what the index knows of a text that equals `text`, begins or ends with it, in any case or in lower case;
+    None if the name has no room for the mark."""
     marked = name + FOLDED_MARK
-    is_short = len(marked.encode()) <= NAME_BYTES_MAX
-    indexed = holds(marked, op, folded(text)).node if is_short else None
-    return undecided(holds(name, Op.PREFIX, ""), _need(op, text), AttributeTest(name, append), indexed)
+    return holds(marked, op, folded(text)).node if len(marked.encode()) <= NAME_BYTES_MAX else None
 
 
 def append_in_any_case(made: Assembler, op: Op, text: str) -> None:
     """Append instructions that compare the value on top of the stack."""
     made.constant(text)
-    made.emit(_OPCODES[op], *(() if op is Op.EQ else (1,)))
-
-
-def _need(op: Op, text: str) -> str:
-    return f"{text!r} in any case" if op is Op.EQ else f"{op.value} {text!r} in any case"
+    made.emit(*_OPCODES[op])

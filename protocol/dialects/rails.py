@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from typing import Final
 
 from tamis.protocol import limits
-from tamis.protocol.dialects.decide import AttributeTest, condition, widened
+from tamis.protocol.dialects.decide import Meant, condition, widened
 from tamis.protocol.filters import PATTERN_OPS, Constraint, Op, Predicate
-from tamis.protocol.language.tree import Constant, Junction, Leaf, Nested, Node
+from tamis.protocol.language.tree import Computed, Constant, Junction, Leaf, Nested, Node
 from tamis.protocol.values import Value
 
 
@@ -75,7 +75,7 @@ def complement(rail: Rail) -> Rail:
     return Rail(widened(ALWAYS.node, Nested(rail.node, True, 0)), rail.needs)
 
 
-def undecided(wider: Rail, need: str, meant: Node | AttributeTest | None = None, indexed: Node | None = None) -> Rail:
+def undecided(wider: Rail, need: str, meant: Meant = None, indexed: Node | None = None) -> Rail:
     """Return `wider`, which leaves something undecided; a program can say it if it is given what is `meant`. `indexed`:
     see Widened."""
     return Rail(widened(wider.node, meant, indexed), _distinct((*wider.needs, need)))
@@ -152,6 +152,8 @@ def _negated(node: Node) -> Node:
             return child if negates else _negated(child)
         case Junction(children, conjunctive):
             return Junction(tuple(map(_negated, children)), not conjunctive, node.at)
+        case Computed():
+            raise AssertionError("a rail has the conditions of constraints")
 
 
 def _united(rails: list[Rail], conjunctive: bool) -> list[Rail]:

@@ -1,52 +1,15 @@
-"""An expression of a dialect with a grammar: three kinds of node, each with its offset in the text.
-
-Law: a node says what is written, not what it means; that is in the rails that a dialect makes of it.
-"""
+"""An expression of a dialect with a grammar: the nodes of the language's own expressions."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Final
 
+from tamis.protocol.language.expression import Attribute, Call, Expression, Literal, names_in
 from tamis.protocol.language.mistake import place
-from tamis.protocol.values import Value
+
+__all__ = ["Attribute", "Call", "Expression", "Literal", "cost", "located", "names_in"]
 
 _PATTERN_COST: Final = 8
-
-
-@dataclass(frozen=True, slots=True)
-class Literal:
-    value: Value
-    at: int
-
-
-@dataclass(frozen=True, slots=True)
-class Attribute:
-    name: str
-    at: int
-
-
-@dataclass(frozen=True, slots=True)
-class Call:
-    """An operator or a function, under its name in lower case: `and`, `<=`, `like`, `+`."""
-
-    op: str
-    parts: tuple[Expression, ...]
-    at: int
-
-
-Expression = Literal | Attribute | Call
-
-
-def names_in(expression: Expression) -> Iterator[str]:
-    """Yield the names of the attributes in an expression."""
-    match expression:
-        case Attribute(name):
-            yield name
-        case Call(_, parts):
-            for part in parts:
-                yield from names_in(part)
 
 
 def cost(expression: Expression) -> int:

@@ -47,10 +47,10 @@ def within_limits(rail: Rail, warnings: tuple[str, ...] = (), decide: Decide | N
     if found.exact:
         return found
     residual = program_of(rail.node) if decide is None else decide()
-    return replace(found, residual=residual, indexed=None if residual is None else _indexed(rail.node))
+    return replace(found, residual=residual, indexed=None if residual is None else indexed_of(rail.node))
 
 
-def _indexed(rail: Node) -> Predicate | None:
+def indexed_of(rail: Node) -> Predicate | None:
     """Return the predicate of a rail for the index of a router, if that is not its predicate."""
     kept = for_index(rail)
     if kept is rail:

@@ -17,7 +17,8 @@ from tamis.protocol.errors import NeverMatches
 from tamis.protocol.filters import EVERYTHING, Constraint, Filter, Predicate
 from tamis.protocol.language.format import format_filter
 from tamis.protocol.language.mistake import BeyondLimits, Contradiction
-from tamis.protocol.language.tree import Constant, Junction, Leaf, Nested, Node
+from tamis.protocol.language.needs import not_exact
+from tamis.protocol.language.tree import Computed, Constant, Junction, Leaf, Nested, Node
 from tamis.protocol.normal import normalize, normalize_predicate
 
 _SPLIT = "split it into several predicates, or write `x in {...}` for several values of one attribute"
@@ -71,6 +72,8 @@ class _Expansion:
                 return self._product(_TRUE, {condition: condition}, node.at)
             case Constant(value):
                 return _TRUE if value is not negated else {}
+            case Computed():
+                raise not_exact(node)
             case Nested(child, negates, at):
                 if depth == limits.PREDICATE_DEPTH_MAX:
                     raise BeyondLimits(at, f"parentheses and `not` nest at most {limits.PREDICATE_DEPTH_MAX} deep")

@@ -12,6 +12,7 @@ from collections.abc import Collection
 from typing import TYPE_CHECKING
 
 from tamis.protocol.language import literals, suggest
+from tamis.protocol.language.expression import Literal
 from tamis.protocol.language.mistake import SyntaxMistake
 from tamis.protocol.language.suggest import Position
 from tamis.protocol.shown import shown
@@ -21,23 +22,35 @@ if TYPE_CHECKING:
 
 # The two terminals that identify a position when both may follow, tried in this order; the rest follow a condition.
 _PLACES = (
-    ("TRUE", "NAME", Position.CONDITION),
+    ("TRUE", "EXISTS", Position.CONDITION),
     ("TRUE", "_RBRACE", Position.LIST_ITEM),
-    ("TRUE", "NUMBER", Position.VALUE),
+    ("TRUE", "NAME", Position.VALUE),
+    ("TRUE", "NUMBER", Position.CONSTANT),
+    ("NAME", "NUMBER", Position.OPERAND),
     ("NAME", "NAME", Position.NAME),
     ("OPERATOR", "OPERATOR", Position.OPERATOR),
+    ("IN", "LIKE", Position.NEGATED),
     ("LBRACE", "LBRACE", Position.LIST),
-    ("_COMMA", "_COMMA", Position.LIST_END),
+    ("_COMMA", "_RBRACE", Position.LIST_END),
+    ("_COMMA", "_RPAR", Position.ARGUMENTS_END),
     ("_AND", "_AND", Position.BETWEEN_AND),
+    ("STRING", "STRING", Position.TEXT),
 )
+_ADDRESS = re.compile(r"[0-9]{1,3}(\.[0-9]{1,3}){3}")
 _NUMBER_LIKE = re.compile(r"[+-]?\.?[0-9][\w.]*")
 
 
-def about_token(token: Token, expected: Collection[str], open_tokens: Collection[Token]) -> SyntaxMistake:
+def about_token(
+    token: Token, expected: Collection[str], open_tokens: Collection[Token], before: object = None
+) -> SyntaxMistake:
     """Return the mistake for a token that is not allowed at its position. `open_tokens` precede it and do not form a
-    complete part yet."""
+    complete part yet; `before` is the part directly before it, as far as that was understood."""
     unclosed = [kept for kept in open_tokens if kept.type == "LPAR"]
     place = _place(expected, Position.END_OF_GROUP if unclosed else Position.END)
+    if place is Position.OPERATOR and isinstance(before, Literal):
+        written = _shortened(literals.write_value(before.value))
+        hint = suggest.for_token(Position.CONDITION, "NUMBER", written)
+        return SyntaxMistake(before.at, f"expected {Position.CONDITION.value}, found `{written}`", hint)
     if token.type != "$END":
         hint = suggest.for_token(place, token.type, str(token))
         return SyntaxMistake(token.start_pos or 0, f"expected {place.value}, found `{_shortened(str(token))}`", hint)
@@ -76,6 +89,8 @@ def _about_quote(text: str, at: int) -> SyntaxMistake:
 
 
 def _number_hint(number: str) -> str:
+    if _ADDRESS.fullmatch(number):
+        return f'an address is a string: "{number}"; a network is written as {number}/32'
     if number[0] in "+.":
         return suggest.for_character(number[0])
     if number.lstrip("-0").isdigit():

@@ -19,13 +19,15 @@ from typing import NamedTuple
 
 from tamis.protocol.filters import ORDER_OPS, PATTERN_OPS, Constraint, Op
 from tamis.protocol.language.compile import Compiled, compile_tree, read_plainly
+from tamis.protocol.language.expression import Attribute
 from tamis.protocol.language.literals import RESERVED, write_value
 from tamis.protocol.language.mistake import SyntaxMistake
 from tamis.protocol.language.tree import Junction, Leaf, Node, Placed
 from tamis.protocol.nearest import nearest
 from tamis.protocol.spaces import ChoiceDomain, FixedDomain, IntegerDomain, Space, SpaceSet, Violation
+from tamis.protocol.spaces.domains import Domain
 from tamis.protocol.spaces.space import SPACE_NAME
-from tamis.protocol.values import Value, kind_of
+from tamis.protocol.values import Value, ValueKind, kind_of
 
 # A name with a colon behind it may be an attribute's: then an operator follows.
 _PREFIX = re.compile(
@@ -60,10 +62,15 @@ def named(spaces: SpaceSet, name: str, at: int) -> Space:
     return space
 
 
+def joined(space: Space, tree: Node, naming: str, at: int) -> Junction:
+    """Return the tree of what satisfies `tree` and is of the space, which is named at `at` by the attribute
+    `naming`."""
+    return Junction((Leaf(Constraint(naming, Op.EQ, (space.name,)), at), tree), True, at)
+
+
 def compile_in(space: Space, tree: Node, disjuncts_max: int, naming: str, at: int) -> Compiled:
     """Return the predicate for messages of `space` that satisfy `tree`; `naming` is the attribute that names it."""
-    belongs = Leaf(Constraint(naming, Op.EQ, (space.name,)), at)
-    return compile_tree(Junction((belongs, tree), True, at), disjuncts_max, SpaceReader(space, naming))
+    return compile_tree(joined(space, tree, naming, at), disjuncts_max, SpaceReader(space, naming))
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,13 +82,9 @@ class SpaceReader:
 
     def __call__(self, leaf: Leaf) -> Constraint:
         name = leaf.constraint.name
-        declared = self.space.attributes.get(name)
-        if name == self.naming or (declared is None and self.space.is_open):
+        domain = self._domain(name, leaf.at)
+        if domain is None:
             return read_plainly(leaf)
-        if declared is None:
-            hint = _meant(name, self.space.attributes) or f"its attributes are {self.space.declared}"
-            raise SyntaxMistake(leaf.at, f"space {self.space.name} has no attribute `{name}`", hint)
-        domain = declared.domain
         for operand in leaf.operands:
             if kind_of(operand.content) is not domain.kind:
                 raise _refused(name, operand, domain.allowed, Violation.KIND)
@@ -92,6 +95,21 @@ class SpaceReader:
                 return _of_choice(leaf, domain)
             case _:
                 return read_plainly(leaf)
+
+    def kind(self, attribute: Attribute) -> ValueKind | None:
+        """Return the kind of an attribute in an expression; None if it may have any."""
+        domain = self._domain(attribute.name, attribute.at)
+        return None if domain is None else domain.kind
+
+    def _domain(self, name: str, at: int) -> Domain | None:
+        """Return the domain of an attribute that stands at `at`; None if it may have any value."""
+        declared = self.space.attributes.get(name)
+        if name == self.naming or (declared is None and self.space.is_open):
+            return None
+        if declared is None:
+            hint = _meant(name, self.space.attributes) or f"its attributes are {self.space.declared}"
+            raise SyntaxMistake(at, f"space {self.space.name} has no attribute `{name}`", hint)
+        return declared.domain
 
 
 # --- fixed-point numbers ---------------------------------------------------------------------------------------------

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, cast
 from tamis.protocol import limits
 from tamis.protocol.language import complaint
 from tamis.protocol.language.mistake import SyntaxMistake, check_unicode
-from tamis.protocol.language.tree import Node, TreeBuilder
+from tamis.protocol.language.tree import Node
 
 if TYPE_CHECKING:
     from lark import Lark
@@ -34,8 +34,9 @@ def parse_tree(text: str) -> Node:
     except UnexpectedCharacters as error:
         raise complaint.about_character(text, error.pos_in_stream or 0) from None
     except UnexpectedToken as error:
-        kept = [entry for entry in error.state.value_stack if isinstance(entry, Token)]
-        raise complaint.about_token(error.token, error.accepts, kept) from None
+        stack = error.state.value_stack
+        kept = [entry for entry in stack if isinstance(entry, Token)]
+        raise complaint.about_token(error.token, error.accepts, kept, stack[-1] if stack else None) from None
 
 
 @functools.cache
@@ -44,5 +45,7 @@ def parser() -> Lark:
     met."""
     from lark import Lark
 
+    from tamis.protocol.language.computed import ConditionBuilder
+
     grammar = resources.files(__package__).joinpath("grammar.lark").read_text("utf-8")
-    return Lark(grammar, parser="lalr", lexer="basic", maybe_placeholders=False, transformer=TreeBuilder())
+    return Lark(grammar, parser="lalr", lexer="basic", maybe_placeholders=False, transformer=ConditionBuilder())

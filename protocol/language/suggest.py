@@ -15,12 +15,17 @@ class Position(enum.Enum):
     """A position in a predicate, by what may follow; the value names that in plain words."""
 
     CONDITION = "a condition such as `price < 10`"
-    OPERATOR = "an operator (= != < <= > >= prefix suffix contains between in)"
-    VALUE = 'a value: a number, a "string", `true` or `false`'
+    OPERATOR = "an operator (= != < <= > >= prefix suffix contains like between in)"
+    NEGATED = "`in`, `between` or `like` behind `not`"
+    VALUE = 'a value: a number, a "string", `true`, `false` or an attribute'
+    CONSTANT = 'a value: a number, a "string", `true` or `false`'
+    OPERAND = 'a number, a "string" or an attribute'
+    TEXT = "a string"
     NAME = "the name of an attribute"
     LIST = "a list of values such as `{1, 2}`"
     LIST_ITEM = "a value or `}`"
     LIST_END = "`,` or `}`"
+    ARGUMENTS_END = "`,` or `)`"
     BETWEEN_AND = "`and` and the upper bound"
     END = "`and`, `or` or the end"
     END_OF_GROUP = "`and`, `or` or `)`"
@@ -29,30 +34,33 @@ class Position(enum.Enum):
 _ELSEWHERE = {
     **dict.fromkeys(("startswith", "starts_with", "starts", "beginswith", "begins_with", "begins", "=^"), "prefix"),
     **dict.fromkeys(("endswith", "ends_with", "ends", "=$"), "suffix"),
-    **dict.fromkeys(("includes", "has", "like", "ilike", "=*", "*"), "contains"),
+    **dict.fromkeys(("includes", "has", "=*"), "contains"),
     **dict.fromkeys(("eq", "equals", "is", "==="), "="),
     **dict.fromkeys(("ne", "neq", "isnt", "!==", "><", "=!", "<=>"), "!="),
     **dict.fromkeys(("lt", "less", "below", "<<"), "<"),
     **dict.fromkeys(("gt", "greater", "above", ">>"), ">"),
     **dict.fromkeys(("le", "lte", "=<", "<=="), "<="),
     **dict.fromkeys(("ge", "gte", "=>", ">=="), ">="),
+    **dict.fromkeys(("ilike", "glob"), "like"),
+    **dict.fromkeys(("iequals", "equalsignorecase", "~", "~~"), "~="),
     **dict.fromkeys(("within", "range", "inrange"), "between"),
     **dict.fromkeys(("among", "one_of", "oneof", "any"), "in"),
 }
-_REGEXES = frozenset({"~", "=~", "~=", "!~", "matches", "match", "regex", "regexp", "rlike", "~*"})
-_WORD_OPERATORS = ("prefix", "suffix", "contains", "substring", "between", "in")
+_REGEXES = frozenset({"=~", "!~", "matches", "match", "regex", "regexp", "rlike", "~*"})
+_WORD_OPERATORS = ("prefix", "suffix", "contains", "substring", "between", "in", "like")
 _JOINED = "conditions are joined by `and` or `or`"
 _BRACES = "a list of values stands in braces: `x in {1, 2}`"
 _BACKTICKS = "an unusual name stands in backticks: `7 up` = 3"
-_NO_NOT_IN = "there is no `not in`: write `not (x in {...})`"
+_NOT_BEFORE = "`not` stands before a condition: `not (x = 1)`; behind a value, before `in`, `between` and `like` alone"
 _CHARACTERS = {
     **dict.fromkeys("\u201c\u201d\u201e\u2018\u2019\u00ab\u00bb", "strings stand in plain quotes, \"...\" or '...'"),
     **dict.fromkeys("[]", _BRACES),
     **dict.fromkeys(";", _JOINED),
-    **dict.fromkeys("%^/|&", "the operators are = != < <= > >= prefix suffix contains between in"),
+    **dict.fromkeys("^|&", "the operators are = != < <= > >= prefix suffix contains like between in"),
     **dict.fromkeys("@#?\\", _BACKTICKS),
     **dict.fromkeys("\u2264\u2265\u2260", "write `<=`, `>=` or `!=`"),
-    **dict.fromkeys("+", "a number has no plus sign"),
+    **dict.fromkeys("+", "a number has no plus sign; in a sum a blank stands behind it"),
+    **dict.fromkeys("-", "a fraction starts with a digit: -0.5"),
     **dict.fromkeys(".", "a fraction starts with a digit: 0.5"),
 }
 
@@ -60,10 +68,14 @@ _CHARACTERS = {
 def for_operator(word: str) -> str:
     """Return a hint for `word` in the place of an operator."""
     word = word.lower()
-    if word in ("not", "!"):
-        return _NO_NOT_IN
     if word in _REGEXES:
-        return "there are no regular expressions; prefix, suffix and contains look into strings"
+        return "there are no regular expressions; prefix, suffix, contains and like look into strings"
+    if word == "~*=":
+        return 'write `lower(x) contains "a"`'
+    if word[0] == "-":
+        return "a difference has blanks around its sign: `x - 1`"
+    if word == "like":
+        return '`like` takes a pattern in quotes: x like "a%"'
     meant = _ELSEWHERE.get(word) or nearest(word, _WORD_OPERATORS)
     return f"did you mean `{meant}`?" if meant else ""
 
@@ -77,14 +89,16 @@ def for_token(place: Position, kind: str, word: str) -> str:
     """Return a hint for a token of terminal `kind` that stands where something else is expected."""
     if place is Position.OPERATOR:
         return "write `exists` before the name" if kind == "EXISTS" else for_operator(word)
-    if place in (Position.VALUE, Position.LIST_ITEM) and kind == "NAME":
+    if place in (Position.LIST_ITEM, Position.CONSTANT) and kind == "NAME":
         return _close(word, ("true", "false"), 0.75) or f'a string stands in quotes: "{word}"'
+    if place is Position.NEGATED:
+        return _NOT_BEFORE
     if place is Position.CONDITION:
         return _for_condition(kind, word)
     if place is Position.NAME and kind == "LPAR":
         return "write `exists x`, without parentheses"
-    if place is Position.LIST and kind == "LPAR":
-        return _BRACES
+    if place is Position.LIST:
+        return {"LPAR": _BRACES, "STRING": "a network has no quotes: `x in 10.0.0.0/8`"}.get(kind, "")
     if place in (Position.END, Position.END_OF_GROUP):
         return _for_end(kind, word)
     return ""

@@ -1,4 +1,4 @@
-"""A predicate text as a tree of four kinds of node, and the callbacks by which the parser builds it.
+"""A predicate text as a tree of five kinds of node, and the callbacks by which the parser builds it.
 
 Law: every node knows the offset at which it starts in the text. A leaf holds a constraint that could be built, so all
 that concerns one condition (kinds, bounds, lengths) is refused here, at the operand or the name that is wrong. The
@@ -15,11 +15,14 @@ from typing import Any, NamedTuple
 from tamis.protocol.errors import Refused
 from tamis.protocol.filters import Constraint, Op
 from tamis.protocol.language import literals, suggest
+from tamis.protocol.language.expression import Call
 from tamis.protocol.language.mistake import SyntaxMistake
 from tamis.protocol.values import Value
 
 _SYNONYMS = {"==": Op.EQ, "<>": Op.NE, "^=": Op.PREFIX, "$=": Op.SUFFIX, "*=": Op.CONTAINS, "substring": Op.CONTAINS}
 OPERATORS = {op.value: op for op in Op} | _SYNONYMS
+FOLDED = {"~=": Op.EQ, "~^=": Op.PREFIX, "~$=": Op.SUFFIX}
+"""The operators that ignore case, and what they are with it."""
 
 
 class Placed(NamedTuple):
@@ -64,7 +67,16 @@ class Junction:
     at: int
 
 
-Node = Leaf | Constant | Nested | Junction
+@dataclass(frozen=True, slots=True)
+class Computed:
+    """A condition that a program decides: it computes with the values of attributes, or compares in a way that no
+    operator of a constraint does. Its parts are values, never conditions."""
+
+    test: Call
+    at: int
+
+
+Node = Leaf | Constant | Nested | Junction | Computed
 
 
 class TreeBuilder:
@@ -91,14 +103,14 @@ class TreeBuilder:
     def nothing(self, parts: list[Any]) -> Constant:
         return Constant(False, parts[0].start_pos)
 
-    def comparison(self, parts: list[Any]) -> Leaf:
+    def comparison(self, parts: list[Any]) -> Leaf | Computed:
         name, token, value = parts
         op = OPERATORS.get(token.lower())
         if op is None:
             raise SyntaxMistake(token.start_pos, f"there is no operator `{token}`", suggest.for_operator(token))
         return _leaf(name, op, [value])
 
-    def between(self, parts: list[Any]) -> Leaf:
+    def between(self, parts: list[Any]) -> Leaf | Computed:
         name, _, low, high = parts
         for bound in (low, high):
             _build(bound.at, name.content, Op.BETWEEN, (bound.content, bound.content))
@@ -110,7 +122,7 @@ class TreeBuilder:
             constraint = Constraint(name.content, Op.BETWEEN, (high.content, low.content))
             return Leaf(constraint, name.at, (low, high), mistake)
 
-    def membership(self, parts: list[Any]) -> Leaf:
+    def membership(self, parts: list[Any]) -> Leaf | Computed:
         name, _, brace, *values = parts
         for value in values:
             _build(value.at, name.content, Op.IN, (value.content,))

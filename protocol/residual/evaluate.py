@@ -9,7 +9,7 @@ import enum
 import ipaddress
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Final, NamedTuple
 
 from tamis.protocol import limits
@@ -156,9 +156,9 @@ class _Machine:
             made = _cast(taken[0], Cast(a))
             return self._in_arena(made) if type(taken[0]) in (int, float) and isinstance(made, str) else made
         if op is Opcode.NEG:
-            return _calculated(Opcode.SUB, [0 if type(taken[0]) is int else -0.0, taken[0]], Arithmetic(a))
+            return calculated(Opcode.SUB, [0 if type(taken[0]) is int else -0.0, taken[0]], Arithmetic(a))
         if op in (Opcode.ADD, Opcode.SUB, Opcode.MUL, Opcode.DIV, Opcode.MOD):
-            return _calculated(op, taken, Arithmetic(a))
+            return calculated(op, taken, Arithmetic(a))
         if op in (Opcode.EQ, Opcode.NE, Opcode.LT, Opcode.LE, Opcode.GT, Opcode.GE):
             return _compared(op, taken[0], taken[1], Mixed(a))
         if op in (Opcode.SAME_FOLDED, Opcode.PREFIX, Opcode.SUFFIX, Opcode.CONTAINS):
@@ -260,7 +260,7 @@ def _compared(op: Opcode, left: Held, right: object, mixed: Mixed) -> Held:
     }[op]
 
 
-def _calculated(op: Opcode, taken: list[Held], kind: Arithmetic) -> Held:
+def calculated(op: Opcode, taken: Sequence[Held], kind: Arithmetic) -> Held:
     left, right = taken
     if isinstance(left, bool | str | None) or isinstance(right, bool | str | None):
         return None

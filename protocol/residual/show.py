@@ -31,6 +31,7 @@ _INFIX: Final = {
 """The words of an operation, and how strongly it binds."""
 _TIGHT: Final = 9
 _NOT: Final = 3
+_OR: Final = 1
 _ALIKE: Final = 4
 _NEGATIVE: Final = 8
 _TESTS: Final = {Opcode.KIND: "is", Opcode.IN: "in", Opcode.GLOB: "like", Opcode.CIDR: "in"}
@@ -44,18 +45,29 @@ def listing(program: Program) -> str:
 def in_words(program: Program) -> str:
     """Return the program as an expression; where its jumps do more than to spare work, as a listing."""
     stack: list[tuple[str, int]] = []
-    for instruction in program.code:
+    for at, instruction in enumerate(program.code):
         op = instruction.op
         if op in (Opcode.JUMP, Opcode.BRANCH, Opcode.DROP, Opcode.JUMP_UNKNOWN):
             return listing(program)
+        if op is Opcode.JUMP_TRUE and _is_otherwise(program, at):
+            continue
         if op in (Opcode.JUMP_FALSE, Opcode.JUMP_TRUE):
             if program.code[min(instruction.b, len(program.code)) - 1].op is not _JOINS[op]:
                 return listing(program)
             continue
-        at = len(stack) - EFFECTS[op].pops
-        taken, stack = stack[at:], stack[:at]
-        stack.append(_phrase(program, instruction, taken))
+        rest = len(stack) - EFFECTS[op].pops
+        taken, stack = stack[rest:], stack[:rest]
+        if at and _is_otherwise(program, at - 1):
+            stack.append((f"{_inside(taken[0], _OR)} or unknown", _OR))
+        else:
+            stack.append(_phrase(program, instruction, taken))
     return stack[-1][0]
+
+
+def _is_otherwise(program: Program, at: int) -> bool:
+    """Return whether this is a jump over an instruction that only turns unknown into true."""
+    jump, over = program.code[at], program.code[at + 1 : at + 2]
+    return jump == (Opcode.JUMP_TRUE, 0, at + 2) and over == ((Opcode.KIND, KindBit.UNKNOWN, 0),)
 
 
 _JOINS: Final = {Opcode.JUMP_FALSE: Opcode.AND, Opcode.JUMP_TRUE: Opcode.OR}

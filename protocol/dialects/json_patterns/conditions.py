@@ -6,22 +6,21 @@ instructions that leave true of exactly those values, and false or unknown of al
 
 from __future__ import annotations
 
-import ipaddress
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, Protocol
 
 from tamis.protocol.dialects.folding import append_in_any_case, in_any_case
 from tamis.protocol.dialects.json_patterns.sharing import SharingAssembler
+from tamis.protocol.dialects.networks import inside
 from tamis.protocol.dialects.patterns import Piece, Wild, matches
-from tamis.protocol.dialects.rails import Rail, complement, every, holds, present, some, undecided
+from tamis.protocol.dialects.rails import Rail, complement, every, holds, present, some
 from tamis.protocol.filters import Op
 from tamis.protocol.residual import Glob, Opcode, cidr
 from tamis.protocol.residual.patterns import ANY_TEXT
 from tamis.protocol.values import Value
 
 _ORDER: Final = {Op.EQ: Opcode.EQ, Op.LT: Opcode.LT, Op.LE: Opcode.LE, Op.GT: Opcode.GT, Op.GE: Opcode.GE}
-_OCTET_BITS: Final = 8
 
 
 class Condition(Protocol):
@@ -53,7 +52,9 @@ class Affix:
     folds: bool = False
 
     def rail(self, name: str) -> Rail:
-        return in_any_case(name, self.op, self.text) if self.folds else holds(name, self.op, self.text)
+        if not self.folds:
+            return holds(name, self.op, self.text)
+        return in_any_case(name, self.op, self.text, f"{self.op.value} {self.text!r} in any case")
 
     def emit(self, made: SharingAssembler, name: str) -> None:
         made.attribute(name)
@@ -69,7 +70,7 @@ class SameInAnyCase:
     text: str
 
     def rail(self, name: str) -> Rail:
-        return in_any_case(name, Op.EQ, self.text)
+        return in_any_case(name, Op.EQ, self.text, f"{self.text!r} in any case")
 
     def emit(self, made: SharingAssembler, name: str) -> None:
         made.attribute(name)
@@ -98,12 +99,7 @@ class InNetwork:
     network: str
 
     def rail(self, name: str) -> Rail:
-        network = ipaddress.ip_network(self.network, strict=False)
-        octets = str(network.network_address).split(".")[: network.prefixlen // _OCTET_BITS]
-        if network.version == 4 and network.prefixlen == network.max_prefixlen:
-            return holds(name, Op.EQ, str(network.network_address))
-        start = "".join(f"{octet}." for octet in octets) if network.version == 4 else ""
-        return undecided(holds(name, Op.PREFIX, start), f"the network {self.network}")
+        return inside(name, self.network)
 
     def emit(self, made: SharingAssembler, name: str) -> None:
         made.attribute(name)

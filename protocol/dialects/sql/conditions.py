@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from tamis.protocol import limits
 from tamis.protocol.dialects.dialect import Translated
-from tamis.protocol.dialects.patterns import Piece, Wild, glob_of, matches, pieces_of
+from tamis.protocol.dialects.patterns import Piece, glob_of, matches, pieces_of
 from tamis.protocol.dialects.rails import (
     NEVER,
     Rails,
@@ -35,6 +35,7 @@ from tamis.protocol.dialects.sql.rules import SqlRules, Unlike
 from tamis.protocol.dialects.tree import Attribute, Call, Expression, Literal, located, names_in
 from tamis.protocol.dialects.widen import translated
 from tamis.protocol.filters import Op
+from tamis.protocol.language.likeness import like_parts
 from tamis.protocol.language.mistake import SyntaxMistake
 from tamis.protocol.residual import Glob, Mixed
 from tamis.protocol.values import Value, kind_of
@@ -176,7 +177,7 @@ class _Conditions:
         mark = _text(escapes[0]) if escapes else ""
         if escapes and len(mark) != 1:
             raise SyntaxMistake(escapes[0].at, "ESCAPE takes a text of one character")
-        return pieces_of(_pieces(_text(pattern), mark, pattern.at, self.rules.escapes_all))
+        return pieces_of(like_parts(_text(pattern), mark, pattern.at, self.rules.escapes_all))
 
     def value(self, node: Expression, depth: int) -> Expression:
         """Return a value with arithmetic of numbers worked out; of attributes it stays a call."""
@@ -253,16 +254,3 @@ def _cut(op: str, one: Any, other: Any) -> int | float:  # noqa: ANN401 - number
         return math.fmod(one, other)
     quotient = abs(one) // abs(other) * (1 if (one < 0) is (other < 0) else -1)
     return int(quotient if op == "/" else one - quotient * other)
-
-
-def _pieces(pattern: str, escape: str, at: int, escapes_all: bool) -> Iterator[Piece]:
-    chars = iter(pattern)
-    for char in chars:
-        if char == escape:
-            literal = next(chars, "")
-            if not literal or (not escapes_all and literal not in ("%", "_", escape)):
-                what = "nothing at the end of" if escapes_all else "only `%`, `_` and itself in"
-                raise SyntaxMistake(at, f"`{escape}` escapes {what} this pattern")
-            yield literal
-        else:
-            yield {"%": Wild.ANY, "_": Wild.ONE}.get(char, char)

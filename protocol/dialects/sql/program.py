@@ -13,6 +13,7 @@ from typing import Final
 from tamis.protocol.dialects.decide import Emit, assembled, joined
 from tamis.protocol.dialects.sql.rules import Unlike
 from tamis.protocol.dialects.tree import Attribute, Call, Expression, Literal, cost
+from tamis.protocol.language.computed import ARITHMETIC
 from tamis.protocol.limits import STRING_BYTES_MAX
 from tamis.protocol.residual import Arithmetic, Assembler, Glob, KindBit, Mixed, Opcode, Program
 from tamis.protocol.values import kind_of
@@ -25,13 +26,7 @@ _COMPARED: Final = {
     ">": Opcode.GT,
     ">=": Opcode.GE,
 }
-_ARITHMETIC: Final = {
-    "+": (Opcode.ADD, Arithmetic.WIDE),
-    "-": (Opcode.SUB, Arithmetic.WIDE),
-    "*": (Opcode.MUL, Arithmetic.WIDE),
-    "/": (Opcode.DIV, Arithmetic.REAL),
-    "%": (Opcode.MOD, Arithmetic.WIDE),
-}
+_ARITHMETIC: Final = ARITHMETIC
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,7 @@ import json
 from hypothesis import strategies as st
 
 from tests.protocol.dialects import json_strategies as patterns
+from tests.protocol.dialects import tamis_strategies as language
 
 LEVEL = st.sampled_from(["a", "b", "ab", ""])
 WORD = st.sampled_from(["a", "b", "ab", "$a"])
@@ -334,6 +335,7 @@ CEL_EVENTS = st.fixed_dictionaries(
 )
 
 FILTERS = {
+    "tamis": language.PREDICATES,
     "sns": patterns.SNS_FILTERS,
     "eventbridge": patterns.EVENTBRIDGE_FILTERS,
     "cel": st.recursive(CEL_TESTS, cel_joined, max_leaves=8),
@@ -349,6 +351,7 @@ FILTERS = {
     "amqp-topic": short_or_long(st.sampled_from(["a", "b", "*", "#"]), ".") | st.just(""),
 }
 EVENTS = {
+    "tamis": language.MESSAGES,
     "sns": patterns.SNS_EVENTS,
     "eventbridge": patterns.EVENTBRIDGE_EVENTS,
     "cel": CEL_EVENTS,

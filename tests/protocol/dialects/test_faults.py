@@ -19,8 +19,11 @@ from tamis.protocol.dialects.patterns import Wild
 from tamis.protocol.dialects.rails import NEVER, Rail, every, holds, some, two_valued
 from tamis.protocol.dialects.sql import amqp_sql, azure, azure_builder, jms, program
 from tamis.protocol.dialects.sql.rules import Unlike
+from tamis.protocol.dialects.tamis import program as computed
+from tamis.protocol.dialects.tamis import tamis as language
 from tamis.protocol.dialects.topics import levels
 from tamis.protocol.filters import Op
+from tamis.protocol.language.likeness import likeness
 from tamis.protocol.language.tree import Constant
 from tamis.protocol.residual import Arithmetic, Cast, Mixed, Opcode
 from tamis.protocol.residual.patterns import ANY_TEXT
@@ -40,6 +43,7 @@ def is_found(name):
     return False
 
 
+UNDECIDED = language._undecided
 BRANCH = levels.branch
 JOINED = decide.joined
 
@@ -89,7 +93,7 @@ FAULTS = {
     "negation has two values": ("jms", "sql.conditions", "if_present", lambda _name, rail: two_valued(rail)),
     "the rails are not swapped": ("jms", "sql.conditions", "opposite", lambda both: both),
     "a pattern that is wider is negated": ("jms", "rails", "complement", lambda rail: Rail(rails._negated(rail.node))),
-    "a beginning and an end overlap": ("jms", "patterns", "_overlaps", lambda *_: NEVER),
+    "a beginning and an end overlap": ("jms", "patterns", "likeness", lambda of: likeness(of)._replace(left_out=())),
     "a pattern needs less than it says": ("jms", "patterns", "undecided", lambda rail, *_: rail),
     "and is or": ("cloudevents", "cloudevents", "every", some),
     "or is and": ("cloudevents", "context", "some", every),
@@ -230,10 +234,51 @@ FAULTS = {
     "null is no value for the index": ("eventbridge", "json_patterns.pattern", "NULL", "?"),
     "alternatives must all hold": ("eventbridge", "json_patterns.pattern", "some", every),
     "anything but is of absent values": ("eventbridge", "json_patterns.conditions", "present", lambda _: rails.ALWAYS),
-    "texts of any case are the same": ("eventbridge", "folding", "undecided", lambda rail, *_: rail),
+    "any text is another in any case": ("eventbridge", "folding", "undecided", lambda rail, *_: rail),
     "a message may be empty": ("sns", "json_patterns.sns", "members_of", lambda _: ()),
     "numbers are texts": ("sns", "json_patterns.sns", "_number", lambda _, value: str(value)),
     "the body is the attributes": ("sns", "json_patterns.sns", "_MESSAGE", "Body"),
+    "what is not certain is not negated": ("tamis", "decide", "_append_otherwise", lambda made: made.emit(Opcode.NOT)),
+    "a negation is as narrow as its condition": (
+        "tamis",
+        "tamis.conditions",
+        "ALWAYS",
+        rails.every(rails.present("a"), rails.present("b")),
+    ),
+    "case is not ignored": ("tamis", "folding", "_OPCODES", dict.fromkeys(Op, (Opcode.EQ, Mixed.FALSE))),
+    "texts that ignore case are looked up": (
+        "tamis",
+        "folding",
+        "undecided",
+        lambda _, *rest: rails.undecided(holds("x", Op.EQ, "Bob"), *rest),
+    ),
+    "a network of any size is its octets": ("tamis", "networks", "_OCTET_BITS", 4),
+    "a computed value of another kind is unequal": (
+        "tamis",
+        "tamis.program",
+        "_OF_VALUES",
+        computed._OF_VALUES | {"!=": (Opcode.EQ, Mixed.FALSE)},
+    ),
+    "a computed remainder is a quotient": (
+        "tamis",
+        "tamis.program",
+        "_OF_VALUES",
+        computed._OF_VALUES | {"%": (Opcode.DIV, Arithmetic.REAL)},
+    ),
+    "a program has the first condition alone": (
+        "tamis",
+        "tamis.tamis",
+        "_undecided",
+        lambda node: next(iter(getattr(node, "children", (node,)))),
+    ),
+    "of alternatives the undecided ones count": (
+        "tamis",
+        "tamis.tamis",
+        "_undecided",
+        lambda node: UNDECIDED(replace(node, conjunctive=True) if hasattr(node, "conjunctive") else node),
+    ),
+    "an attribute exists where it is asked for": ("tamis", "tamis.conditions", "present", lambda _: NEVER),
+    "a value between two is the lower one": ("tamis", "tamis.program", "joined", first_alone),
     "an absent attribute is equal to nothing": ("pubsub", "pubsub.pubsub", "two_valued", three_valued),
 }
 

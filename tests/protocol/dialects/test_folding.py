@@ -59,7 +59,7 @@ def test_what_a_filter_wants_is_found_by_the_index() -> None:
 @pytest.mark.parametrize("op", [Op.EQ, Op.PREFIX, Op.SUFFIX])
 @pytest.mark.parametrize("text", TEXTS)
 def test_long_operands_keep_what_fits(op: Op, text: str) -> None:
-    found = within_limits(in_any_case("name", op, text))
+    found = within_limits(in_any_case("name", op, text, "case"))
     assert found.residual is not None or len(text) > 1_024
     for value in (text, text.swapcase(), f"{text}x", f"x{text}"):
         if verdict(found, {"name": value}):
@@ -68,10 +68,10 @@ def test_long_operands_keep_what_fits(op: Op, text: str) -> None:
 
 
 def test_a_name_without_room_for_the_mark_is_not_indexed() -> None:
-    longest = in_any_case("n" * (NAME_BYTES_MAX - 1), Op.EQ, "bob")
+    longest = in_any_case("n" * (NAME_BYTES_MAX - 1), Op.EQ, "bob", "case")
     assert within_limits(longest).indexed is not None
     assert longest != NEVER
-    assert within_limits(in_any_case("n" * NAME_BYTES_MAX, Op.EQ, "bob")).indexed is None
+    assert within_limits(in_any_case("n" * NAME_BYTES_MAX, Op.EQ, "bob", "case")).indexed is None
 
 
 def test_texts_with_the_same_lower_case_have_the_same_folded_text() -> None:

@@ -248,7 +248,38 @@ _CESQL = {
     "alternating": _filled(" ", lambda at: f"{'AND' if at % 2 else 'OR'} a{at} = {at}", "x "),
 }
 
+_TAMIS = {
+    "many values": _filled(", ", str, "x not in {", "} and a < b"),
+    "comparisons of attributes": _filled(" and ", lambda at: f"a{at} < b{at}"),
+    "alternatives of attributes": _filled(" or ", lambda at: f"a{at} < b{at}"),
+    "negated comparisons": _filled(" or ", lambda at: f"not (a{at % 9} < b{at})"),
+    "products": _filled(" and ", lambda at: f"(a{at} = 1 or b{at} < c)"),
+    "products of one": _filled(" and ", lambda at: f"(x = {at} or y < z)"),
+    "contradictions": _filled(" or ", lambda at: f"(a = {at} and not a = {at} and b < c)"),
+    "a sum": _filled(" + ", lambda at: f"a{at}", "x = "),
+    "a sum of numbers": _filled(" + ", str, "x = "),
+    "a product of numbers": _filled(" * ", lambda at: f"{at + 1}.5", "x = "),
+    "a deep sum": _nested("(", "a", " + 1)") + " = 1",
+    "parentheses": _nested("(", "a < b", ")"),
+    "parentheses around a value": _nested("(", "a", ")") + " < b",
+    "negations": "not " * (SIZE // 4 - 2) + "a < b",
+    "signs": "- " * (SIZE // 2 - 4) + "a < b",
+    "functions": _nested("lower(", "x", ")") + ' = "a"',
+    "sums in functions": _filled(" and ", lambda at: f"length(concat(a{at}, trim(b))) + {at} > c"),
+    "patterns": _filled(" or ", lambda at: f'x like "a{at}%b_%c"'),
+    "many wildcards": 'x like "' + "%a" * (SIZE // 2 - 10) + '"',
+    "single wildcards": 'x like "' + "_" * (SIZE - 10) + '"',
+    "a beginning and an end": 'x like "' + "a" * (SIZE // 2 - 10) + "%" + "a" * (SIZE // 2 - 10) + '"',
+    "escapes": 'x like "' + "!%" * (SIZE // 2 - 20) + '%_" escape "!"',
+    "networks": _filled(" or ", lambda at: f"x in 10.{at // 250 % 250}.{at % 250}.0/23"),
+    "texts in any case": _filled(" or ", lambda at: f'x ~= "a{at}"'),
+    "a long text in any case": 'x ~= "' + "é" * (SIZE // 2 - 10) + '"',
+    "a long number": "a < b + " + "9" * (SIZE - 8),
+    "comparisons in a row": _filled(" < ", lambda at: f"a{at}"),
+}
+
 WORST = {
+    "tamis": _TAMIS,
     "mqtt": _MQTT,
     "nats": _NATS,
     "amqp-topic": _AMQP_TOPIC,

@@ -10,10 +10,12 @@ from tests.protocol.dialects.judges import (
     jms,
     json_patterns,
     pubsub,
+    tamis,
     topics,
 )
 
 JUDGES = {
+    "tamis": tamis.judge,
     "mqtt": topics.mqtt,
     "nats": topics.nats,
     "amqp-topic": topics.amqp_topic,

@@ -1,0 +1,1 @@
+"""The language of Tamis itself, with the conditions that need a program."""
