@@ -17,7 +17,6 @@ from tamis.protocol.errors import NeverMatches
 from tamis.protocol.filters import EVERYTHING, Constraint, Filter, Predicate
 from tamis.protocol.language.format import format_filter
 from tamis.protocol.language.mistake import BeyondLimits, Contradiction
-from tamis.protocol.language.needs import not_exact
 from tamis.protocol.language.tree import Computed, Constant, Junction, Leaf, Nested, Node
 from tamis.protocol.normal import normalize, normalize_predicate
 
@@ -73,6 +72,8 @@ class _Expansion:
             case Constant(value):
                 return _TRUE if value is not negated else {}
             case Computed():
+                from tamis.protocol.language.needs import not_exact  # few texts need it
+
                 raise not_exact(node)
             case Nested(child, negates, at):
                 if depth == limits.PREDICATE_DEPTH_MAX:

@@ -5,7 +5,7 @@
     a < b                   computed      x not in {1, 2}   the negation of a leaf
 
 Law: a leaf is as in tree.py, with the same mistakes. Arithmetic of numbers alone is worked out here as a program would
-do it. An expression nests at most PREDICATE_DEPTH_MAX deep, so whoever reads it may recurse.
+do it. An expression nests at most PREDICATE_DEPTH_MAX deep, so its readers may recurse.
 """
 
 from __future__ import annotations

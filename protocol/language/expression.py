@@ -5,10 +5,10 @@ Law: a node says what is written, not what it means; that is in what a reader ma
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from tamis.protocol.values import Value
+from tamis.protocol.values import Value, ValueKind
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +33,12 @@ class Call:
 
 
 Expression = Literal | Attribute | Call
+KindOf = Callable[[Attribute], ValueKind | None]
+"""Tells the kind of an attribute in an expression; None if it may have any."""
+
+
+def anything(_: Attribute) -> ValueKind | None:
+    return None
 
 
 def names_in(expression: Expression) -> Iterator[str]:

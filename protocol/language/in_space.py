@@ -32,7 +32,7 @@ from tamis.protocol.values import Value, ValueKind, kind_of
 # A name with a colon behind it may be an attribute's: then an operator follows.
 _PREFIX = re.compile(
     rf"\s*(?P<name>{SPACE_NAME.pattern}):(?=[\s(!`])"
-    r"(?!\s*(?:[=<>~^$*]|!=|(?:prefix|suffix|contains|substring|between|in)(?![\w.:/@-])))",
+    r"(?!\s*(?:[=<>~^$*]|!=|(?:prefix|suffix|contains|substring|between|in)(?![\w.:/@-])|like\s*[\"']))",
     re.IGNORECASE,
 )
 

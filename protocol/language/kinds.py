@@ -6,16 +6,13 @@ where a space declares it; elsewhere an attribute may have any.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
-from tamis.protocol.language.expression import Attribute, Call, Expression, Literal
+from tamis.protocol.language.expression import Attribute, Call, Expression, KindOf, Literal, anything
 from tamis.protocol.language.literals import write_value
 from tamis.protocol.language.mistake import SyntaxMistake
 from tamis.protocol.values import ValueKind, kind_of
-
-KindOf = Callable[[Attribute], ValueKind | None]
 
 _TEXT: Final = ValueKind.STRING
 _NUMBER: Final = ValueKind.NUMBER
@@ -41,10 +38,6 @@ FUNCTIONS: Final = {
 _OF_NUMBERS: Final = ("+", "-", "*", "/", "%", "negative")
 _OF_TEXTS: Final = ("prefix", "suffix", "contains", "~=", "~^=", "~$=", "like", "in network")
 _ORDERED: Final = ("<", "<=", ">", ">=", "between")
-
-
-def anything(_: Attribute) -> ValueKind | None:
-    return None
 
 
 def takes(call: Call, place: int) -> ValueKind | None:

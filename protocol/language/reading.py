@@ -10,8 +10,9 @@ from dataclasses import dataclass
 
 from tamis.protocol import limits
 from tamis.protocol.filters import Constraint, Predicate
-from tamis.protocol.language import in_space, kinds
+from tamis.protocol.language import in_space
 from tamis.protocol.language.compile import read_plainly
+from tamis.protocol.language.expression import KindOf, anything
 from tamis.protocol.language.mistake import SyntaxMistake
 from tamis.protocol.language.parse import parse_tree
 from tamis.protocol.language.plain_text import plain_predicate
@@ -22,11 +23,11 @@ from tamis.protocol.spaces import SpaceSet
 @dataclass(frozen=True, slots=True)
 class Reading:
     """`constraint` returns the meaning of a condition, or raises the mistake in it; `kind` the kind of an attribute in
-    an expression, None if it may have any."""
+    an expression."""
 
     tree: Node
     constraint: Callable[[Leaf], Constraint] = read_plainly
-    kind: kinds.KindOf = kinds.anything
+    kind: KindOf = anything
 
 
 def plainly(text: str, space: str | None = None, disjuncts_max: int = limits.DISJUNCTS_MAX) -> Predicate | None:

@@ -36,9 +36,19 @@ def test_sound_predicates(tmp_path, capsys) -> None:
         "sound": True,
         "predicates": 1,
         "invalid": 0,
+        "by_program": 0,
         "mistakes": [],
         "warnings": [],
     }
+
+
+def test_predicates_that_a_program_decides_are_counted(tmp_path, capsys) -> None:
+    lines = 'a < b\nx like "a%"\nclass = alert\n'
+    code, path = check(tmp_path, lines)
+    assert code == 0
+    out, err = capsys.readouterr()
+    assert out == f"{path}: 3 predicates, 2 decided by a program\n"
+    assert err == f"{path}:3: `alert` is an attribute here; a string stands in quotes\n"
 
 
 def test_every_mistake_has_its_line_and_column_and_a_caret(tmp_path, capsys) -> None:

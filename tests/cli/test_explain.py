@@ -126,6 +126,13 @@ def test_a_program_with_jumps_is_named_by_what_it_decides(capsys) -> None:
     assert last.endswith(", and 2 others: true")
 
 
+def test_the_language_itself_has_parts_that_a_program_decides(capsys) -> None:
+    assert main(["explain", "not (price * qty > 1000) and sym = 'A'", "sym=A", "price=3"]) == 0
+    first, *_, last = capsys.readouterr().out.splitlines()
+    assert first == "match: yes"
+    assert last == "yes  not price * qty > 1000 or unknown  a program decides: price is 3, qty is absent: true"
+
+
 def test_an_error_and_a_warning_of_a_filter_are_told(capsys) -> None:
     assert main(["explain", "--dialect", "cesql", "NOT (hop < ttl)", "hop=1", "ttl=x"]) == 0
     out, err = capsys.readouterr()

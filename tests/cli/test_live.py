@@ -42,7 +42,7 @@ def subscriber(*argv: str) -> Iterator[subprocess.Popen[bytes]]:
         assert process.stderr
         try:
             said = process.stderr.readline()
-            if "--dialect" in argv:
+            if "--dialect" in argv or "qty" in argv[0]:
                 assert said.startswith(b"index part: ")
                 said = process.stderr.readline()
             assert said.startswith(b"subscribed as ")
@@ -91,6 +91,15 @@ def test_a_program_decides_what_a_predicate_cannot() -> None:
         for price, qty in ((2, 5), (3, 5)):
             assert main(["pub", f"price={price}", f"qty={qty}", "--confirm"]) == 0
         assert lines(receiver) == [b"3 5"]
+
+
+def test_the_language_itself_has_conditions_that_a_program_decides(capsys) -> None:
+    with subscriber('price * qty > 10 and side like "b_y"', "--count", "1", "--format", "{{price}}") as receiver:
+        for price, side in ((3, "buy"), (4, "sell"), (5, "buuy"), (6, "bxy")):
+            assert main(["pub", f"price={price}", "qty=2", f"side={side}", "--confirm"]) == 0
+        assert lines(receiver) == [b"6"]
+    assert main(["sub", "price * qty > 10", "--group", "workers"]) == 2
+    assert "line 1, column 13: a predicate must be exact here" in capsys.readouterr().err
 
 
 def test_of_a_clock_that_is_too_far_ahead_is_told_that_nothing_is_published(monkeypatch, capsys) -> None:

@@ -71,10 +71,19 @@ def test_a_mistake_has_its_place(capsys) -> None:
     assert capsys.readouterr() == ("", said)
 
 
-@pytest.mark.parametrize(("words", "said"), [(["--from", "mqt", "a"], "did you mean mqtt"), (["a"], "write --from")])
+@pytest.mark.parametrize(
+    ("words", "said"), [(["--from", "mqt", "a"], "did you mean mqtt"), (["--from", "jms"], "write FILTER")]
+)
 def test_misuse(words, said, capsys) -> None:
     assert main(["translate", *words]) == 2
     assert said in capsys.readouterr().err
+
+
+def test_without_a_dialect_a_text_is_of_the_language_itself(capsys) -> None:
+    assert main(["translate", 'sym = "A" and price * qty > 1000']) == 0
+    index_part, rest = capsys.readouterr().out.splitlines()
+    assert index_part == 'exists price and exists qty and sym = "A"'
+    assert rest == "wider; a program decides arithmetic at column 27"
 
 
 def test_the_dialects_are_listed(capsys) -> None:

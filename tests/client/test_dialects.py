@@ -11,7 +11,7 @@ import pytest
 from tamis import Message, Refused
 from tamis.blocking import Client, connect
 from tamis.protocol import dialects
-from tamis.protocol.errors import DialectError
+from tamis.protocol.errors import DialectError, PredicateError
 from tamis.protocol.language import parse
 from tamis.testing import blocking, free_port
 
@@ -106,6 +106,53 @@ def test_what_needs_a_program_is_refused_elsewhere_with_its_reason(client: Clien
         lambda: client.respond("price * qty > 1000", dialect="jms"),
     ):
         with pytest.raises(Refused, match="cannot say all of this filter of jms: not decided are arithmetic at column"):
+            refused()
+
+
+def test_the_language_itself_needs_no_dialect(client: Client) -> None:
+    texts = ("kind = 'bid' and price * qty > 1000", "name ~= 'Bob'", "ip in 10.1.0.0/17 or low < high")
+    with client.subscribe(*texts, own_messages=True) as wanted:
+        for attributes in (
+            {"kind": "bid", "price": 50, "qty": 20},
+            {"kind": "bid", "price": 51, "qty": 20},
+            {"name": "bob"},
+            {"name": "Bobby"},
+            {"ip": "10.1.200.1"},
+            {"ip": "10.1.100.1"},
+            {"low": 2, "high": 1},
+            {"low": 1, "high": 2.5},
+        ):
+            client.publish(attributes, confirm=True)
+        found = [wanted.receive(WAIT_S) for _ in range(4)]
+        one, two, three = ((id_,) for id_ in wanted.ids)
+    assert [(item.matched, next(iter(item.attributes.values()))) for item in found if isinstance(item, Message)] == [
+        (one, "bid"),
+        (two, "bob"),
+        (three, "10.1.100.1"),
+        (three, 1),
+    ]
+
+
+def test_durable_subscriptions_and_replays_need_no_dialect(client: Client) -> None:
+    client.durable("paths", "path like '/var/%/web_.log'")
+    for path in ("/var/log/web3.log", "/var/web3.log", "/var/a/b/web4.log"):
+        client.publish({"path": path}, confirm=True)
+    client.publish({"path": "/var//web5.log"}, confirm="stored")
+    with client.consume("paths") as work:
+        found = [work.receive(WAIT_S) for _ in range(3)]
+    assert [item["path"][-8:] for item in found if isinstance(item, Message)] == ["web3.log", "web4.log", "web5.log"]
+    with client.replay("length(path) < 15") as history:
+        assert [item["path"] for item in history if isinstance(item, Message)] == ["/var//web5.log"]
+
+
+def test_where_no_program_runs_the_language_is_refused_at_its_column(client: Client) -> None:
+    exact = "line 1, column 3: a predicate must be exact here, and the comparison of two attributes needs a program"
+    for refused in (
+        lambda: client.subscribe("a < b", group="workers").__enter__(),
+        lambda: client.durable("large", "a < b", homes=("a",)),
+        lambda: client.respond("a < b"),
+    ):
+        with pytest.raises(PredicateError, match=exact):
             refused()
 
 

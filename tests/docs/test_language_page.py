@@ -10,11 +10,15 @@ from pathlib import Path
 import pytest
 
 from tamis.protocol import limits
+from tamis.protocol.dialects.tamis.tamis import translate
+from tamis.protocol.dialects.verdict import verdict
 from tamis.protocol.errors import MessageTextError, PredicateError, SyntaxRefused
-from tamis.protocol.evaluate import filter_matches, predicate_matches
+from tamis.protocol.evaluate import filter_matches
 from tamis.protocol.filters import Op
 from tamis.protocol.json_form import decode_filter
 from tamis.protocol.language import compile_text, format_predicate, literals, parse
+from tamis.protocol.language.kinds import FUNCTIONS
+from tamis.protocol.language.tree import FOLDED
 from tamis.protocol.message_text import parse_message
 from tamis.protocol.normal import normalize
 
@@ -66,7 +70,7 @@ def test_a_predicate_matches_as_it_says(predicate: str, line: str) -> None:
     answer, message = line.split(maxsplit=1)
     attributes = parse_message(re.sub(r"\s+# .*", "", message))
     assert answer in ("yes", "no")
-    assert predicate_matches(parse(predicate), attributes) is (answer == "yes")
+    assert verdict(translate(predicate), attributes) is (answer == "yes")
 
 
 @pytest.mark.parametrize(("text", "said"), with_what_follows("normal"))
@@ -121,6 +125,21 @@ def test_the_kinds_an_operator_takes(row: list[str]) -> None:
         else:
             with pytest.raises(PredicateError, match=f"operator {name} takes"):
                 parse(f"x {name} {written}")
+
+
+def test_every_function_and_folding_operator_is_listed() -> None:
+    listed = " ".join(cell for row in table("Computed conditions") for cell in row)
+    assert set(re.findall(r"`(\w+)\(", listed)) == set(FUNCTIONS)
+    assert {f"x {operator} " for operator in FOLDED} == set(re.findall(r"x ~\S+ ", listed))
+
+
+@pytest.mark.parametrize("row", table("Computed conditions"), ids=lambda row: row[0])
+def test_what_is_computed_is_refused_where_a_predicate_is_exact(row: list[str]) -> None:
+    text = next(each for each in code(row[0]) if re.search(r"[<=>]| in ", each) or "(" in each)
+    text = text if re.search(r"[<=>]| in ", text) else f'{text} = "a"'
+    assert translate(text).residual is not None
+    with pytest.raises(PredicateError, match="a predicate must be exact here"):
+        parse(text)
 
 
 def test_every_word_that_joins_and_how_it_is_also_read() -> None:

@@ -16,9 +16,10 @@ from tamis.cli.reach.predicates import dialect_option
 from tamis.cli.reach.spaces_at import names_space, spaces_option, told_spaces
 from tamis.protocol import dialects
 from tamis.protocol.dialects.dialect import Translated
+from tamis.protocol.dialects.tamis.tamis import translate
 from tamis.protocol.explain import ConstraintVerdict, Explanation, FilterVerdict, explain
 from tamis.protocol.json_form import encode_constraint, encode_filter
-from tamis.protocol.language import compile_text, format_constraint, format_filter
+from tamis.protocol.language import format_constraint, format_filter
 from tamis.protocol.language.das import compile_profile
 from tamis.protocol.message_text import parse_message
 from tamis.protocol.shown import shown
@@ -102,7 +103,9 @@ def _read(text: str, known: SpaceSet, dialect: str | None, is_das: bool) -> Tran
         raise click.UsageError("--das and --dialect contradict each other: omit one")
     if dialect:
         return dialects.get(dialect).decided(text)
-    compiled = compile_profile(text, known) if is_das else compile_text(text, spaces=known)
+    if not is_das:
+        return translate(text, known)
+    compiled = compile_profile(text, known)
     return Translated(compiled.predicate, warnings=compiled.warnings)
 
 

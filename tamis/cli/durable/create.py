@@ -15,7 +15,7 @@ import click
 
 from tamis.cli.amounts import TIMES, checked
 from tamis.cli.reach.connecting import access, access_options, refusals, split_addresses
-from tamis.cli.reach.predicates import check_filter, dialect_option, read_predicate
+from tamis.cli.reach.predicates import check_filter, dialect_option
 from tamis.cli.reach.spaces_at import names_space, spaces_option, told_spaces
 from tamis.cli.since import since_us
 from tamis.cli.tables import so_many
@@ -195,11 +195,9 @@ def create(
             new_durable_name(policy["dead_letter"], "--dead-letter")
         told = access(addresses, name, token_file, ca)
         known = told_spaces(declared, space is not None or (not dialect and names_space(predicate)))
-        if dialect:
-            check_filter(predicate, dialect, space, is_exact=bool(policy["homes"]))
-        wanted = predicate if dialect else read_predicate(predicate, known, space)
-        with told.blocking_client() as client:
-            at = client.durable(durable, wanted, dialect=dialect or None, **policy)
+        check_filter(predicate, known, space, dialect, is_exact=bool(policy["homes"]))
+        with told.blocking_client(known) as client:
+            at = client.durable(durable, predicate, space=space, dialect=dialect or None, **policy)
     if as_json:
         told_of = {"known_at": at.known, "unknown_at": at.unknown, "is_best_effort": at.is_best_effort}
         told_of |= {"homes": policy["homes"], "lacking": at.lacking} if policy["homes"] else {}

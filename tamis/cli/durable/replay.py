@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 import click
 
 from tamis.cli.reach.connecting import access, access_options, refusals, split_addresses
-from tamis.cli.reach.predicates import check_filter, dialect_option, read_predicate
+from tamis.cli.reach.predicates import check_filter, dialect_option
 from tamis.cli.since import since_us
 from tamis.cli.tables import so_many
 
@@ -54,9 +54,7 @@ def replay(
     if len(others) != 1:
         raise click.UsageError(f"give one PREDICATE, quoted as one word, not {so_many(len(others), 'word')}")
     with refusals():
-        if dialect:
-            check_filter(others[0], dialect, None)
-        predicate = others[0] if dialect else read_predicate(others[0])
+        check_filter(others[0], dialect=dialect, is_exact=False)
         first, last = _when("--since", since), _when("--until", until)
         if first is not None and last is not None and first > last:
             raise click.UsageError(f"--since {since} is after --until {until}")
@@ -66,7 +64,7 @@ def replay(
         with (
             access(addresses, name, token_file, ca).blocking_client() as client,
             client.replay(
-                predicate,
+                others[0],
                 since=first,
                 until=last,
                 credit=CREDIT if count is None else min(CREDIT, count),

@@ -31,6 +31,9 @@ Examples:
   $ tamis translate --from mqtt 'sensors/+/temperature'
   topic/1 = "sensors" and topic/3 = "temperature" and not exists topic/4
   exact
+  $ tamis translate 'sym = "A" and price * qty > 1000'
+  exists price and exists qty and sym = "A"
+  wider; a program decides arithmetic at column 27
   $ echo '{"dialect": "nats", "filter": "a.>", "events": ["a.b", "a"]}' | tamis translate --jsonl
   {"verdicts": [true, false], "exact": true, "error": null}
 """
@@ -38,11 +41,20 @@ Examples:
 
 @click.command("translate", epilog=_EXAMPLE)
 @click.argument("text", metavar="[FILTER]", required=False)
-@click.option("--from", "name", metavar="DIALECT", help="The dialect of FILTER; `help` lists them.")
+@click.option(
+    "--from",
+    "name",
+    metavar="DIALECT",
+    default="tamis",
+    show_default=True,
+    help="The dialect of FILTER; `help` lists them.",
+)
 @click.option("--json", "as_json", is_flag=True, help="One JSON object instead of text.")
 @click.option("--jsonl", "as_lines", is_flag=True, help="Read filters with events from stdin, one JSON object a line.")
-def command(text: str | None, name: str | None, as_json: bool, as_lines: bool) -> int:
+def command(text: str | None, name: str, as_json: bool, as_lines: bool) -> int:
     """Print FILTER, which is of another system, as a predicate.
+
+    Without --from it is in the language of Tamis, and may have conditions that a program decides.
 
     Dialects, and how their events become attributes: docs/reference/dialects.md. The second line of the output is
     `exact`, or `wider` with the parts of FILTER that the predicate leaves undecided. If no program decides them, the
@@ -58,8 +70,8 @@ def command(text: str | None, name: str | None, as_json: bool, as_lines: bool) -
         return 0
     if as_lines:
         return _translate_lines(name)
-    if text is None or name is None:
-        raise click.UsageError("write --from DIALECT and FILTER, or --jsonl")
+    if text is None:
+        raise click.UsageError("write FILTER and --from DIALECT, or --jsonl")
     with refusals():
         found = _dialect(name).translate(text)
     for warning in found.warnings:
@@ -96,7 +108,7 @@ def _as_form(name: str, text: str, found: Translated) -> dict[str, object]:
     }
 
 
-def _translate_lines(name: str | None) -> int:
+def _translate_lines(name: str) -> int:
     code = 0
     for answers in taken("-", lambda line: _answer(line, name)):
         for answer in answers:
@@ -106,7 +118,7 @@ def _translate_lines(name: str | None) -> int:
     return code
 
 
-def _answer(line: str, name: str | None) -> dict[str, Any]:
+def _answer(line: str, name: str) -> dict[str, Any]:
     """Return the verdicts on the events of one line."""
     form = read_json(line)
     if not isinstance(form, Mapping) or not isinstance(form.get("events"), list) or "filter" not in form:

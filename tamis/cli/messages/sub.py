@@ -11,7 +11,7 @@ import click
 
 from tamis.cli.reach.admin import admin_token_option
 from tamis.cli.reach.connecting import Access, access, access_options, refusals, split_addresses
-from tamis.cli.reach.predicates import check_filter, dialect_option, read_predicate
+from tamis.cli.reach.predicates import check_filter, dialect_option
 from tamis.cli.reach.spaces_at import names_space, spaces_option, told_spaces
 
 if TYPE_CHECKING:
@@ -115,7 +115,7 @@ def command(
             return _checked(code, printer, told, timeout)
         known = told_spaces(declared, space is not None or (not dialect and any(map(names_space, predicates))))
         read = [_read(text, known, space, dialect, is_das, group) for text in predicates]
-        receiver = _Receiver(predicates, read, printer, own, wait, group, dialect)
+        receiver = _Receiver(predicates, read, printer, own, wait, group, dialect, known, space)
         return _checked(run(_until(receiver.run(told), timeout, count)), printer, told, timeout)
 
 
@@ -140,17 +140,17 @@ def _refuse_beside_stored(predicates: tuple[str, ...], **others: object) -> None
 def _read(
     text: str, known: SpaceSet, space: str | None, dialect: str | None, is_das: bool, group: str | None
 ) -> str | Predicate:
-    """Return what a client subscribes to; of a dialect that is the text, which is checked here."""
+    """Return what a client subscribes to: the text, which is checked here, or the predicate of a profile."""
     from tamis.protocol.language.das import compile_profile
 
     if is_das and space is not None:
         raise click.UsageError("a profile names its own type: omit --space")
     if is_das and dialect:
         raise click.UsageError("--das and --dialect contradict each other: omit one")
-    if dialect:
-        check_filter(text, dialect, space, is_exact=group is not None)
-        return text
-    return compile_profile(text, known).predicate if is_das else read_predicate(text, known, space)
+    if is_das:
+        return compile_profile(text, known).predicate
+    check_filter(text, known, space, dialect, is_exact=group is not None)
+    return text
 
 
 async def _until(receiving: Coroutine[None, None, None], timeout_s: float | None, count: int | None) -> int:
@@ -195,6 +195,8 @@ class _Receiver:
         wait: Literal["home", "network"],
         group: str | None,
         dialect: str | None,
+        known: SpaceSet,
+        space: str | None,
     ) -> None:
         self._texts = texts
         self._predicates = predicates
@@ -203,16 +205,19 @@ class _Receiver:
         self._wait: Literal["home", "network"] = wait
         self._group = group
         self._dialect = dialect
+        self._known = known
+        self._space = space
 
     async def run(self, told: Access) -> None:
         async with (
-            told.client() as client,
+            told.client(self._known) as client,
             client.subscribe(
                 *self._predicates,
                 own_messages=self._own,
                 wait=self._wait,
                 group=self._group,
                 dialect=self._dialect or None,
+                space=self._space,
             ) as items,
         ):
             click.echo(f"subscribed as {client.name}", err=True)

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     import ssl
 
     import tamis.blocking
+    from tamis.protocol.spaces import SpaceSet
 
 DEFAULT_ADDRESS: Final = "tamis://127.0.0.1:7400"
 _BEGINS: Final = "an address begins with tamis://, tamis+tls:// or tamis+unix:"
@@ -53,15 +54,15 @@ class Access:
     token: bytes | None
     tls: ssl.SSLContext | None
 
-    def client(self) -> tamis.Client:
+    def client(self, spaces: SpaceSet | None = None) -> tamis.Client:
         import tamis
 
-        return tamis.connect(*self.addresses, **self._options)
+        return tamis.connect(*self.addresses, spaces=spaces, **self._options)
 
-    def blocking_client(self) -> tamis.blocking.Client:
+    def blocking_client(self, spaces: SpaceSet | None = None) -> tamis.blocking.Client:
         import tamis.blocking
 
-        return tamis.blocking.connect(*self.addresses, **self._options)
+        return tamis.blocking.connect(*self.addresses, spaces=spaces, **self._options)
 
     @property
     def _options(self) -> dict[str, Any]:

@@ -34,19 +34,30 @@ def read_predicate(
     return dialects.get(dialect).exactly(text)
 
 
-def check_filter(text: str, dialect: str, space: str | None, *, is_exact: bool = False) -> None:
-    """Check a filter of a dialect as the client does, and say so if a residual program decides a part of it.
-    `is_exact`: that is a mistake."""
+def check_filter(
+    text: str, known: SpaceSet | None = None, space: str | None = None, dialect: str | None = None, *, is_exact: bool
+) -> None:
+    """Check a text as the client does, and say so if a residual program decides a part of it. `is_exact`: that is a
+    mistake."""
     from tamis.protocol import dialects
     from tamis.protocol.language import format_predicate
+    from tamis.protocol.language.reading import plainly
+    from tamis.protocol.spaces import NO_SPACES
 
-    _refuse_space(space)
-    if is_exact:
-        dialects.get(dialect).exactly(text)
+    if is_exact or (not dialect and plainly(text, space) is not None):
+        read_predicate(text, known, space, dialect)
         return
-    found = dialects.get(dialect).decided(text)
+    if dialect:
+        _refuse_space(space)
+        found = dialects.get(dialect).decided(text)
+    else:
+        from tamis.protocol.dialects.tamis.tamis import translate
+
+        found = translate(text, known or NO_SPACES, space)
     if not found.exact:
         rest = "; ".join(found.needs)
+        for warning in found.warnings:
+            click.echo(shown(warning), err=True)
         click.echo(f"index part: {shown(format_predicate(found.predicate))}; a program decides {shown(rest)}", err=True)
 
 

@@ -15,8 +15,8 @@ import click
 
 from tamis.protocol import dialects
 from tamis.protocol.dialects.dialect import Translated
+from tamis.protocol.dialects.tamis.tamis import translate
 from tamis.protocol.errors import Refused, SyntaxRefused
-from tamis.protocol.language import compile_text
 from tamis.protocol.shown import shown
 from tamis.protocol.spaces import SpaceSet
 
@@ -75,6 +75,8 @@ class CheckedLines:
         if self.dialect is not None:
             parts = [f"{parts[0]} of {self.dialect}: {self.exact} exact", f"{self.by_program} decided by a program"]
             parts.append(f"{self.undecided} not decided")
+        elif self.by_program:
+            parts.append(f"{self.by_program} decided by a program")
         return ", ".join([f"{self.file}: {parts[0]}", *parts[1:], *([f"{self.invalid} invalid"] * (self.invalid > 0))])
 
     def form(self) -> dict[str, object]:
@@ -84,7 +86,7 @@ class CheckedLines:
             "sound": self.count > 0 and not self.mistakes,
             "predicates": self.count,
             "invalid": self.invalid,
-            **({} if self.dialect is None else {"dialect": self.dialect, **of_dialect}),
+            **({"by_program": self.by_program} if self.dialect is None else {"dialect": self.dialect, **of_dialect}),
             "mistakes": [mistake.form() for mistake in self.mistakes],
             "warnings": self.warnings,
         }
@@ -132,11 +134,7 @@ def _reader(dialect: str | None, known: SpaceSet) -> Callable[[str], Translated]
     if dialect is not None:
         return dialects.get(dialect).translate
 
-    def read(text: str) -> Translated:
-        compiled = compile_text(text, spaces=known)
-        return Translated(compiled.predicate, warnings=compiled.warnings)
-
-    return read
+    return lambda text: translate(text, known)
 
 
 def _lines(path: str) -> Iterator[tuple[int, bytes]]:

@@ -69,7 +69,7 @@ def durable_of(
         raise Refused("with several homes, start is 'new' and overflow is 'drop-oldest'")
     if isinstance(backoff_s, str) or not isinstance(backoff_s, Sequence) or len(backoff_s) > DURABLE_BACKOFFS_MAX:
         raise Refused(f"backoff_s is at most {DURABLE_BACKOFFS_MAX} times in a list, not {backoff_s!r}")
-    packed = packed_of(predicate, spaces, space)
+    packed = packed_of(predicate, spaces, space, is_exact=bool(homes))
     policy = DurablePolicy(
         filters=packed.filters,
         for_ms=0 if for_ is None else milliseconds_of("for_", for_),

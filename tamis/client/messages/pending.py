@@ -9,7 +9,7 @@ from __future__ import annotations
 import enum
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from tamis.client.messages.inbox import Inbox
 from tamis.client.messages.waiter import Waiter
@@ -17,10 +17,14 @@ from tamis.protocol import dialects
 from tamis.protocol.errors import Refused
 from tamis.protocol.filters import Predicate
 from tamis.protocol.language import format_predicate, parse
+from tamis.protocol.language.reading import plainly
 from tamis.protocol.limits import DISJUNCTS_MAX, NAME_BYTES_MAX, SUBSCRIPTIONS_PER_FRAME_MAX
 from tamis.protocol.spaces import NO_SPACES, SpaceSet
 from tamis.protocol.wire.client_bodies import Reach, Refusal, SubscriptionItem
 from tamis.protocol.wire.packed_filters import encode_filter
+
+if TYPE_CHECKING:
+    from tamis.protocol.dialects.dialect import Translated
 
 _FRAME_SPARE: Final = 64
 """Bytes of a SUBSCRIBE frame besides its subscriptions; _AROUND is the overhead of msgpack for each of them."""
@@ -84,8 +88,8 @@ class PendingSubscription:
 
 
 class DecidedPredicate(NamedTuple):
-    """A filter of another system: the predicate that is wider than it, and the residual program that decides.
-    `indexed`: a predicate for the index of the router alone, if there is one."""
+    """A text that no predicate says: the wider predicate, and the residual program that decides. `indexed`: a predicate
+    for the index of the router alone, if there is one."""
 
     text: str
     predicate: Predicate
@@ -108,29 +112,48 @@ def packing(
 ) -> Iterator[PackedPredicate]:
     """Yield `predicates` packed, one at a time, so that other tasks can run in between."""
     for each in predicates:
-        yield packed_of(each, options.spaces, options.space)
+        yield packed_of(each, options.spaces, options.space, is_exact=bool(options.group))
 
 
 def packed_of(
-    predicate: str | Predicate | DecidedPredicate, spaces: SpaceSet = NO_SPACES, space: str | None = None
+    predicate: str | Predicate | DecidedPredicate,
+    spaces: SpaceSet = NO_SPACES,
+    space: str | None = None,
+    *,
+    is_exact: bool = False,
 ) -> PackedPredicate:
-    """Return a predicate packed; PredicateError or Refused if it is invalid."""
-    if isinstance(predicate, DecidedPredicate):
-        indexed = () if predicate.indexed is None else tuple(map(encode_filter, predicate.indexed.filters))
-        filters = packed_filters(predicate.predicate, space=space)
-        return PackedPredicate(predicate.text, filters, predicate.residual, indexed)
-    return PackedPredicate(text_of(predicate), packed_filters(predicate, spaces, space))
-
-
-def packed_filters(
-    predicate: str | Predicate, spaces: SpaceSet = NO_SPACES, space: str | None = None
-) -> tuple[bytes, ...]:
-    """Return the filters of a predicate in wire form; PredicateError or Refused if it is invalid."""
+    """Return a predicate packed; PredicateError or Refused if it is invalid. `is_exact`: it must not need a residual
+    program."""
     check_kind(predicate)
+    text = text_of(predicate)
     if isinstance(predicate, str):
-        predicate = parse(predicate, spaces=spaces, space=space)
+        predicate = parse(text, spaces=spaces, space=space) if is_exact else decided(text, spaces, space)
     elif space is not None:
         raise Refused("space= is only for predicates as text, not for a Predicate")
+    if isinstance(predicate, DecidedPredicate):
+        indexed = () if predicate.indexed is None else tuple(map(encode_filter, predicate.indexed.filters))
+        return PackedPredicate(text, _packed_filters(predicate.predicate), predicate.residual, indexed)
+    return PackedPredicate(text, _packed_filters(predicate))
+
+
+def decided(text: str, spaces: SpaceSet = NO_SPACES, space: str | None = None) -> Predicate | DecidedPredicate:
+    """Return what a text asks for, with the residual program of conditions that need one; PredicateError if it is
+    invalid."""
+    plain = plainly(text, space)
+    if plain is not None:
+        return plain
+    from tamis.protocol.dialects.tamis.tamis import translate  # few texts need it
+
+    return _asked(text, translate(text, spaces, space))
+
+
+def _asked(text: str, found: Translated) -> Predicate | DecidedPredicate:
+    if found.residual is None:
+        return found.predicate
+    return DecidedPredicate(text, found.predicate, found.residual.pack(), found.indexed)
+
+
+def _packed_filters(predicate: Predicate) -> tuple[bytes, ...]:
     if not predicate.filters:
         raise Refused("a subscription to `false` would never receive anything")
     if len(predicate.filters) > DISJUNCTS_MAX:
@@ -151,10 +174,7 @@ def decided_in(
     if dialect is None or is_exact:
         return in_dialect(predicate, dialect)
     text = _filter_text(predicate)
-    found = dialects.get(dialect).decided(text)
-    if found.residual is None:
-        return found.predicate
-    return DecidedPredicate(text, found.predicate, found.residual.pack(), found.indexed)
+    return _asked(text, dialects.get(dialect).decided(text))
 
 
 def _filter_text(predicate: str | Predicate) -> str:

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tamis.protocol.dialects.tamis.tamis import translate
 from tamis.protocol.errors import PredicateError
 from tamis.protocol.evaluate import constraint_holds, predicate_matches
 from tamis.protocol.filters import ORDER_OPS, Constraint, Op
@@ -60,6 +61,36 @@ KNOWN = SpaceSet({"trades": TRADES, "open": OPEN})
 )
 def test_a_predicate_of_a_space_becomes_a_plain_one(text: str, plain: str) -> None:
     assert parse(text, spaces=KNOWN) == parse(plain)
+
+
+@pytest.mark.parametrize(
+    ("text", "column", "sentence", "hint"),
+    [
+        ("trades: prize * volume > 5", 9, "space trades has no attribute `prize`", "did you mean `price`?"),
+        ("trades: lower(prise) = 'a'", 15, "space trades has no attribute `prise`", "did you mean `price`?"),
+        ("trades: issue * 2 > 5", 9, "`*` takes a number, not an attribute that is a string", ""),
+        ("trades: price < issue", 17, "an attribute that is a string does not compare with a number", ""),
+        ("trades: price ~= 'a'", 9, "`~=` takes a string, not an attribute that is a number", ""),
+        ("trades: volume in 10.0.0.0/8", 9, "`in` with a network takes a string", ""),
+        ("trades: firm < firm", 9, "`<` takes a number or a string, not an attribute that is a boolean", ""),
+        ("trades: price like 'a%'", 20, 'from 0 to 10000: "a" is of another kind', ""),
+        ("trades: price * 2 > volume and price = 10.005", 40, "has too many digits", ""),
+    ],
+)
+def test_a_computed_condition_is_validated_by_its_space(text: str, column: int, sentence: str, hint: str) -> None:
+    with pytest.raises(PredicateError) as caught:
+        translate(text, KNOWN)
+    assert caught.value.column == column
+    assert sentence in caught.value.problem
+    assert hint in caught.value.hint
+
+
+def test_a_computed_condition_is_about_messages_of_its_space_alone() -> None:
+    for found in (translate("trades: price * volume > 5", KNOWN), translate("price * volume > 5", KNOWN, "trades")):
+        assert format_predicate(found.predicate) == 'exists price and type = "trades" and exists volume'
+        assert found.residual is not None
+    assert translate("open: severity < other and x like 'a_'", KNOWN).residual is not None
+    assert parse("trades: like 'x'") == parse("`trades:` = 'x'")
 
 
 @pytest.mark.parametrize(
