@@ -213,8 +213,8 @@ def made(name, text, *others):
             return text.strip(" \t\n\r\f\v")
         case "concat", (str(other),):
             return text + other
-        case (("left" | "right"), (count,)) if is_number(count) and float(count).is_integer() and count >= 0:
-            count = min(int(count), len(text))
+        case (("left" | "right"), (count,)) if is_number(count) and isinstance(plain(count), int) and count >= 0:
+            count = min(plain(count), len(text))
             return text[:count] if name == "left" else text[len(text) - count :]
     return None
 
