@@ -16,7 +16,6 @@ from typing import Any, Final
 from tamis.protocol.dialects import json_text
 from tamis.protocol.dialects.dialect import Dialect, Translated
 from tamis.protocol.dialects.json_text import FormMistake
-from tamis.protocol.dialects.rails import ALWAYS
 from tamis.protocol.dialects.sql.azure_builder import GRAMMAR, SYSTEM, field_of
 from tamis.protocol.dialects.sql.conditions import translation
 from tamis.protocol.dialects.sql.correlation import correlated
@@ -48,8 +47,6 @@ def translate(text: str) -> Translated:
     if action := _ACTION.match(text):
         problem = f"`{action[1].upper()}` is an action, which changes messages, and a filter selects them"
         raise SyntaxMistake(action.start(1), problem, "write the condition alone")
-    if not text.strip():
-        return within_limits(ALWAYS)
     tree = GRAMMAR.parse(text)
     found = translation(text, tree, RULES)
     return replace(found, warnings=(*found.warnings, *_warnings(text, {*names_in(tree)})))

@@ -70,7 +70,7 @@ class AzureBuilder(SqlBuilder):
 
     def membership(self, parts: list[Any]) -> Call:
         value, word, _, *others = parts
-        if not any(isinstance(other, Attribute) for other in others):
+        if not isinstance(value, Attribute | Literal) or not any(isinstance(other, Attribute) for other in others):
             return super().membership(parts)
         tests = tuple(Call("=", (value, other), word.start_pos) for other in others)
         return Call("or", tests, word.start_pos)

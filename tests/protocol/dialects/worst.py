@@ -200,9 +200,11 @@ _AMQP_TOPIC = {
     "a long word": "é" * (SIZE // 2),
 }
 
+_SUM = " + ".join("(" + " + ".join(f"b{at}" for at in range(60)) + ")" for _ in range(60))
 _AZURE = {
     "lists of attributes": _list("IN", lambda at: f"a{at}"),
     "nested lists": "x IN (" + "(" * (SIZE // 2 - 10) + "1" + ")" * (SIZE // 2 - 10) + ")",
+    "sums of many in a list": (_SUM + f" IN ({', '.join(f'a{at}' for at in range(5_000))})").ljust(SIZE - 1_000),
     "existing": _filled(" OR ", lambda at: f"EXISTS(user.a{at})"),
     "names": _filled(" OR ", lambda at: f"X{at} = 1"),
     "a correlation": _filled(", ", lambda at: f'"A{at}": {at}', '{"properties": {', "}}"),
