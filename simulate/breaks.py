@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Final
 
+from tamis.protocol.residual import Program
 from tamis.protocol.strategies import DEFAULT
 from tamis.protocol.wire.custody_bodies import NO_LOG, LogLife
 from tamis.protocol.wire.extensions import LinkKeys, RouterSet
@@ -44,6 +45,7 @@ from tamis.router.core.statements.spaces import SpaceTalks
 from tamis.router.core.timers import Due
 from tamis.router.core.times import MS
 from tamis.simulate.nodes.direction import Direction, Frame
+from tamis.simulate.nodes.programs import Programs
 from tamis.simulate.nodes.run_parts import RunParts
 from tamis.simulate.twin.forwarder import Forwarder, TransitId
 from tamis.simulate.twin.group_choice import Choices, Weights
@@ -422,6 +424,20 @@ class Hurried(Roots):
         return None
 
 
+class Heedless(Programs):
+    """R20 left out: a router delivers whatever filters match."""
+
+    def at_router(self, router: int, program: Program | None, contents: int) -> int:  # noqa: ARG002 - the signature is that of the part
+        return contents
+
+
+class Relying(Programs):
+    """R20b left out: the client of a router that runs no programs leaves them to it."""
+
+    def at_client(self, router: int, program: Program | None, contents: int) -> int:  # noqa: ARG002 - the signature is that of the part
+        return contents
+
+
 @dataclass(frozen=True, slots=True)
 class Break:
     apply: Callable[[RunParts], RunParts]
@@ -440,6 +456,10 @@ def _part(**parts: Any) -> Callable[[RunParts], RunParts]:  # noqa: ANN401 - the
 
 def _piece(**pieces: Any) -> Callable[[RunParts], RunParts]:  # noqa: ANN401 - the fields of RunParts have their types
     return lambda kit: replace(kit, **pieces)
+
+
+def _of_programs(kind: type[Programs]) -> Callable[[RunParts], RunParts]:
+    return lambda kit: replace(kit, programs=kind(kit.programs.without))
 
 
 def slow_to_reroute(kit: RunParts) -> RunParts:
@@ -479,6 +499,8 @@ BREAKS: Final[dict[str, Break]] = {
     "R19c": Break(_part(durables=Unread), frozenset({17}), "random:8", 300, "durables,crash"),
     "R19d": Break(_part(durables=Impatient), frozenset({17}), "random:8", 300, "durables,crash"),
     "R19e": Break(_part(durables=Withdrawn), frozenset({17}), "random:12", 100, "durables,crash"),
+    "R20": Break(_of_programs(Heedless), frozenset({3}), "random:6", 100, "programs"),
+    "R20b": Break(_of_programs(Relying), frozenset({3}), "random:6", 100, "programs"),
     "E3": Break(_part(edges=Trustful), frozenset({1}), "ring:6", 200, "cut,crash", "profile"),
     "E4": Break(_part(edges=FaithfulEdges), frozenset({1, 4}), "ring:6", 200, "reset", "profile"),
     "E5": Break(_part(edges=HesitantEdges), frozenset({1}), "line:4", 200, "none", "profile"),

@@ -23,6 +23,7 @@ from tamis.simulate.faults.faults import Operation
 from tamis.simulate.faults.topologies import NetworkPlan
 from tamis.simulate.nodes.classes import NO_CLASSES, classes_of_run
 from tamis.simulate.nodes.custody import NodeCustody
+from tamis.simulate.nodes.programs import NO_PROGRAMS, programs_of_run
 from tamis.simulate.nodes.run_parts import RunParts
 from tamis.simulate.oracle.violation import Violation
 from tamis.simulate.settle import Rest
@@ -98,6 +99,8 @@ def run(
     account is written beside them in `truth.json`."""
     network = topologies.read(scenario.topology, scenario.seed)
     kit = _kit(scenario, network)
+    if records is not None and kit.programs is not NO_PROGRAMS:
+        raise ValueError("a simulation writes no records of residual programs")
     world = World(network, scenario.seed, kit, None if records is None else LogFiles(records))
     rest = Rest(world, scenario.seed)
     world.begin()
@@ -151,7 +154,11 @@ def _kit(scenario: Scenario, network: NetworkPlan) -> RunParts:
     declared = schemas.DECLARED if has_spaces else ()
     index = PureIndex if scenario.engine is None else index_of(scenario.engine)
     custody = NodeCustody if "custody" in faults.kinds_of(scenario.faults) else None
-    kit = RunParts(scenario.strategy, settings, index=index, classes=classes, declared=declared, custody=custody)
+    has_programs = "programs" in faults.kinds_of(scenario.faults)
+    programs = programs_of_run(network.names, scenario.seed) if has_programs else NO_PROGRAMS
+    kit = RunParts(
+        scenario.strategy, settings, index=index, classes=classes, declared=declared, custody=custody, programs=programs
+    )
     return kit if scenario.without is None else ALL_BREAKS[scenario.without].apply(kit)
 
 

@@ -338,9 +338,10 @@ static int verdict(machine *m) {
 
 int tm_residual_run(const uint8_t *program, const tm_attribute *attributes, size_t count, uint64_t budget,
                     uint64_t *steps) {
+    static const tm_attribute none = {0};
     machine m; /* not initialised as a whole: of its arena only what is used is ever read */
     m.form = residual_form_of(program);
-    m.attributes = attributes;
+    m.attributes = count > 0 ? attributes : &none; /* a null pointer has no end */
     m.count = count;
     m.left = budget;
     m.arena.used = 0;

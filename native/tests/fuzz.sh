@@ -16,6 +16,8 @@ flags="$flags -O$([ -n "$sanitize" ] && echo 1 || echo 2)"
 sources="$target.c support.c $(find .. -name '*.c' ! -path '../tests/*' ! -name _tm.c)"
 case $target in fuzz_filter | fuzz_matching | fuzz_covers | fuzz_spaces) sources="$sources fuzz_world.c fuzz_draw.c" ;;
     fuzz_log) sources="$target.c $(ls ../log/scan.c ../log/layout.c ../log/crc.c ../log/effects.c ../log/chains.c ../log/holders.c ../log/ranges.c ../base/*.c)" ;;
+    fuzz_residual | fuzz_residual_verify) # what they never call is left out: the fewer edges, the faster
+        flags="$flags -ffunction-sections -Wl,--gc-sections" ;;
     fuzz_said) sources="$target.c ../durable/tables/said.c ../model/msgpack.c ../base/utf8.c" ;;
     fuzz_remote) sources="$sources frames.c" ;;
     fuzz_durables) flags="$flags -DTM_TESTED" sources="$sources frames.c faulty_disk.c durables_world.c durables_disk.c durables_lives.c durables_judge.c" ;; esac

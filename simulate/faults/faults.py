@@ -61,16 +61,18 @@ KINDS: Final[dict[str, tuple[str, ...]]] = {
     "spaces": ("put",),
     "durables": ("create", "create", "remove"),
     "rules": ("reload",),
+    "programs": ("subscribe", "unsubscribe", "create", "remove"),
     "custody": (
         *("create", "create", "create", "remove", "power", "power", "wake", "wake", "return"),
         *("fill", "back-up", "put-back"),
     ),
 }
-"""Maps a kind of fault to the operations that cause and undo it. Four kinds are no faults: with `groups` clients share
+"""Maps a kind of fault to the operations that cause and undo it. Five kinds are no faults: with `groups` clients share
 messages in groups, with `spaces` messages are validated by spaces, which change, with `durables` clients create and
-remove durable subscriptions, and with `rules` each router enforces rules of access, which it reloads. With `custody`
-publishers wait until durable subscriptions at other routers are served, and disks fail."""
-NO_FAULTS: Final = ("groups", "spaces", "durables", "rules", "custody")
+remove durable subscriptions, with `rules` each router enforces rules of access, which it reloads, and with `programs`
+some subscriptions have a residual program, which one router does not run. With `custody` publishers wait until durable
+subscriptions at other routers are served, and disks fail."""
+NO_FAULTS: Final = ("groups", "spaces", "durables", "rules", "programs", "custody")
 ACCIDENTS: Final = tuple(kind for kind in KINDS if kind not in ("clock", "forge", *NO_FAULTS))
 MIXES: Final[dict[str, tuple[str, ...]]] = {
     "none": (),
@@ -81,11 +83,13 @@ MIXES: Final[dict[str, tuple[str, ...]]] = {
     "durable": (*ACCIDENTS, *("durables",) * len(ACCIDENTS)),
     "stored": (*ACCIDENTS, *("custody",) * len(ACCIDENTS)),
     "ruled": (*ACCIDENTS, *("rules",) * (len(ACCIDENTS) // 2)),
+    "decided": (*ACCIDENTS, *("programs",) * (len(ACCIDENTS) // 2)),
 }
 """Maps the name of a mix to its kinds of faults. `all` are accidents. `worst` adds wrong clocks and a hostile router;
 `grouped` adds, as often as faults, clients that join and leave worker groups; `spaced` adds changes of spaces, half as
 often; `durable` adds durable subscriptions, as often as faults; `stored` adds, as often, custody of messages and faults
-of disks; `ruled` adds reloads of rules of access, half as often."""
+of disks; `ruled` adds reloads of rules of access, half as often; `decided` adds subscriptions with residual programs,
+likewise."""
 DAY_MS: Final = 86_400_000
 CLOCKS_MS: Final = tuple(days * DAY_MS for days in (-3_650, -30, -2, -1, 1, 3, 30, 3_650))
 FORGERIES: Final = 3

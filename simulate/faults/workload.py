@@ -11,8 +11,10 @@ from random import Random
 from typing import NamedTuple
 
 from tamis.protocol.filters import Constraint, Filter, Op
+from tamis.protocol.residual import Program
 from tamis.protocol.values import Value
 from tamis.protocol.wire.packed_filters import encode_filter
+from tamis.simulate.oracle.expressions import Expression
 
 Plain = tuple[tuple[str, str, tuple[Value, ...], bool], ...]
 """Constraints, each as (name, operator, operands, negated)."""
@@ -30,6 +32,10 @@ class Wish(NamedTuple):
 
     plain: Plain
     packed: bytes
+    program: Program | None = None
+    """Decides about what the filter matches; None: all of it is wanted."""
+    expression: Expression | None = None
+    """What a program says, for the oracle."""
 
 
 def wishes(count: int, random: Random) -> tuple[Wish, ...]:

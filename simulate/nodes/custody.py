@@ -25,6 +25,7 @@ from tamis.router.core.custody.home import HomeCustody
 from tamis.router.core.custody.records import Arrived, Entered, NumbersLost, Passed, Record, Stated
 from tamis.simulate.nodes.clock import Clock
 from tamis.simulate.nodes.disk import Disk
+from tamis.simulate.nodes.programs import Programs
 
 MESSAGE_BYTES: Final = 200
 ROOM: Final = (8, 30, 300)
@@ -61,13 +62,16 @@ class CustodyObserver(Protocol):
 
     def custody_on_disk(self, router: int, record: Record) -> None: ...
 
+    def custody_filled(self, router: int, message: Message, content: int, durables: list[bytes]) -> None: ...
+
     def custody_sent(self, router: int, frame: Directed | CustodyBody) -> None: ...
 
     def custody_answered(self, router: int, waiter: object, result: Level | CustodyRefusal) -> None: ...
 
 
 class NodeCustody:
-    """One life of it. `contents_of` returns the contents that a packed filter matches; `send` sends to the next hop."""
+    """One life of it. `contents_of` returns the contents that a packed filter matches, `programs` those that a program
+    lets pass; `send` sends to the next hop."""
 
     entry_kind: type[EntryCustody] = EntryCustody
     home_kind: type[HomeCustody] = HomeCustody
@@ -77,12 +81,16 @@ class NodeCustody:
         me: int,
         disk: Disk,
         clock: Clock,
+        programs: Programs,
         contents_of: Callable[[bytes], int],
         send: Callable[[CustodyPacket], None],
         observer: CustodyObserver,
     ) -> None:
         self.me, self.disk, self.is_over, self.full_until_us = me, disk, False, 0
         self._clock, self._contents_of, self._send_on, self._observer = clock, contents_of, send, observer
+        self._programs = programs
+        self._heard: dict[Message, int] = {}
+        """The contents of messages that came."""
         self._wants: dict[int, dict[int, int]] = {}
         """The contents that each durable subscription of another router wants, by router and number."""
         self._wanted_by: dict[bytes, int] = {}
@@ -158,12 +166,24 @@ class NodeCustody:
             case CustodyAsk():
                 self._carry_out(self.entry.asked(frame, now_us))
             case Directed() | ChainGap():
+                if isinstance(frame, Directed):
+                    self._heard[frame.message] = frame.body[0]
                 self.home.is_full = now_us < self.full_until_us
                 self._carry_out(self.home.take(frame, self._is_wanted, now_us))
 
     def _is_wanted(self, frame: Directed) -> bool:
         content = frame.body[0]
         return any(self._wanted(packed) >> content & 1 for packed in self.disk.own.values())
+
+    def _fill(self, message: Message) -> None:
+        """Give a message that arrived to the durable subscriptions here that want it."""
+        content, disk = self._heard[message], self.disk
+        taken = [
+            packed
+            for packed in disk.own.values()
+            if self._programs.at_router(self.me, disk.programs.get(packed), self._wanted(packed)) >> content & 1
+        ]
+        self._observer.custody_filled(self.me, message, content, taken)
 
     # Commands.
 
@@ -199,6 +219,8 @@ class NodeCustody:
         if isinstance(record, Entered):
             self.disk.contents[record.n] = self._contents[record.n]
         self._observer.custody_on_disk(self.me, record)
+        if isinstance(record, Arrived):
+            self._fill(record.message)
 
     def committed(self, record: Record) -> None:
         """Do what waited for a record that is on disk."""

@@ -12,6 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Final
 
+from tamis.protocol.residual import Program
 from tamis.protocol.wire.custody_bodies import LogLife
 from tamis.protocol.wire.home_bodies import DurablesStatement, NumberedDurable
 from tamis.protocol.wire.numbers import predicate_digest
@@ -40,6 +41,8 @@ class Disk:
     def __init__(self, clock: Clock, log: int) -> None:
         self.log, self._clock = log, clock
         self.own: dict[int, bytes] = {}
+        self.programs: dict[bytes, Program] = {}
+        """Residual programs of durable subscriptions, by what these are stated as."""
         self.others: dict[int, StoredStatement] = {}
         self.records: list[Record] = []
         """Those of custody."""
@@ -69,6 +72,7 @@ class Disk:
         """Return a copy of what is on it."""
         copy = type(self)(self._clock, self.log)
         copy.own, copy.records, copy.contents = dict(self.own), list(self.records), dict(self.contents)
+        copy.programs = dict(self.programs)
         copy.others = {home: replace(held, durables=dict(held.durables)) for home, held in self.others.items()}
         copy.written, copy.was_put_back, copy._taken = self.written, True, self._taken
         return copy

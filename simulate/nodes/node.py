@@ -36,7 +36,7 @@ from tamis.router.core.commands import (
 )
 from tamis.router.core.core import Core
 from tamis.router.core.custody.commands import CustodyRefusal, Level
-from tamis.router.core.custody.frames import Directed
+from tamis.router.core.custody.frames import Directed, Message
 from tamis.router.core.custody.records import Record
 from tamis.router.core.epochs import DAY_MS
 from tamis.router.core.events import (
@@ -141,6 +141,8 @@ class Observer:
 
     def custody_on_disk(self, router: int, record: Record) -> None: ...
 
+    def custody_filled(self, router: int, message: Message, content: int, durables: list[bytes]) -> None: ...
+
     def custody_sent(self, router: int, frame: Directed | CustodyBody) -> None: ...
 
     def custody_answered(self, router: int, waiter: object, result: Level | CustodyRefusal) -> None: ...
@@ -240,7 +242,7 @@ class Node:
         self.spaces = NO_SPACES
         self.disk.open()
         if self._kit.custody is not None:
-            around = self._matches.of, self._send_custody, self._observer
+            around = self._kit.programs, self._matches.of, self._send_custody, self._observer
             self.custody = self._kit.custody(self.number, self.disk, self._clock, *around)
         self._carry_out(self.core.start(self._clock.now_us))
         if self._kit.declared:

@@ -23,6 +23,7 @@ from tamis.simulate.nodes.classes import NO_CLASSES, RunClasses
 from tamis.simulate.nodes.custody import NodeCustody
 from tamis.simulate.nodes.direction import Direction
 from tamis.simulate.nodes.disk import Disk
+from tamis.simulate.nodes.programs import NO_PROGRAMS, Programs
 from tamis.simulate.oracle.asked import ASKED_BY, AskedBy
 from tamis.simulate.twin.filter_index import PureIndex
 from tamis.simulate.twin.forwarder import Forwarder
@@ -72,6 +73,7 @@ class RunParts:
     disk: type[Disk] = Disk
     custody: type[NodeCustody] | None = None
     """None: messages are for live subscribers alone."""
+    programs: Programs = NO_PROGRAMS
     declared: tuple[SpaceStatement, ...] = ()
     """The spaces in the topology file of each router."""
 

@@ -22,7 +22,7 @@ def what_clients_want(truth: Truth, everything: int) -> Asked:  # noqa: ARG001 -
     asked: dict[int, int] = {}
     for wants in truth.in_force.values():
         for want in wants.values():
-            asked[want.router] = asked.get(want.router, 0) | want.contents
+            asked[want.router] = asked.get(want.router, 0) | want.stated
     return asked
 
 

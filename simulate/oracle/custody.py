@@ -93,7 +93,9 @@ class CustodyTruth:
         self._before: dict[ChainOf, dict[int, int]] = defaultdict(dict)
         """Maps each life of a log to the one before it."""
         self._contents: dict[bytes, int] = {}
-        """The contents that a durable subscription wants, as bits."""
+        """The contents that the filter of a durable subscription matches, as bits."""
+        self._decided: dict[bytes, int] = {}
+        """Those of them that it wants."""
         self._gone: set[bytes] = set()
         """Durable subscriptions that were removed, or lost with a disk."""
         self._named: defaultdict[int, dict[bytes, int]] = defaultdict(dict)
@@ -114,9 +116,11 @@ class CustodyTruth:
 
     # Durable subscriptions and disks.
 
-    def made(self, home: int, packed: bytes, contents: int) -> None:
+    def made(self, home: int, packed: bytes, contents: int, decided: int | None = None) -> None:
+        """Record a durable subscription; `decided`: what its program leaves of the contents that its filter matches."""
         self._disks[home].durables.add(packed)
         self._contents[packed] = contents
+        self._decided[packed] = contents if decided is None else decided
 
     def removed(self, home: int, packed: bytes) -> None:
         self._disks[home].durables.discard(packed)
@@ -259,6 +263,15 @@ class CustodyTruth:
             self._report(19, f"{home:x} has stored {number}, which it counts as lost")
         disk.arrived[message] = number
         self.passed(home, number)
+
+    def filled(self, home: int, message: Message, content: int, durables: Collection[bytes]) -> None:
+        """Judge which durable subscriptions of a home get a message that has arrived there."""
+        wanting = {packed for packed in self._disks[home].durables if self._decided[packed] >> content & 1}
+        self.counts["filled"] += len(wanting)
+        if wanting - {*durables}:
+            self._report(19, f"{home:x} stores {message} for fewer durable subscriptions than want it")
+        if {*durables} - wanting:
+            self._report(3, f"{home:x} stores {message} for durable subscriptions that do not want it")
 
     def passed(self, home: int, number: ChainNumber) -> None:
         """Record that a chain has moved on, on the disk of a home."""

@@ -42,7 +42,7 @@ class MergedStatements:
     def judge(self, router: int, filters: Collection[bytes]) -> None:
         """Judge the filters that a router states at rest."""
         wants = {
-            self._packed_of(number): want.contents
+            self._packed_of(number): want.stated
             for wants in self._truth.in_force.values()
             for number, want in wants.items()
             if want.router == router

@@ -17,15 +17,17 @@ FOREVER: Final = 1 << 62
 
 
 class Want:
-    """A filter of a client that was in force for a while, at one router."""
+    """A filter of a client that was in force for a while, at one router. `contents` are wanted; `stated` are all that
+    the filter matches, which are more where a program decides."""
 
-    __slots__ = ("client", "contents", "router", "session", "since_us", "until_us")
+    __slots__ = ("client", "contents", "router", "session", "since_us", "stated", "until_us")
 
-    def __init__(self, client: int, session: int, router: int, contents: int, since_us: int) -> None:
+    def __init__(self, client: int, session: int, router: int, contents: int, stated: int, since_us: int) -> None:
         self.client = client
         self.session = session
         self.router = router
         self.contents = contents
+        self.stated = stated
         self.since_us = since_us
         self.until_us = FOREVER
 
@@ -115,8 +117,11 @@ class Truth:
         if not self.unsettled or self.unsettled[-1] != self.now_us:
             self.unsettled.append(self.now_us)
 
-    def wanted(self, client: int, session: int, router: int, filter_: int, contents: int) -> None:
-        want = Want(client, session, router, contents, self.now_us)
+    def wanted(
+        self, client: int, session: int, router: int, filter_: int, contents: int, stated: int | None = None
+    ) -> None:
+        """Record a filter; `stated`: what it matches, where a program decides which of that is wanted."""
+        want = Want(client, session, router, contents, contents if stated is None else stated, self.now_us)
         self.in_force.setdefault(client, {})[filter_] = want
         self.wants.append(want)
 
@@ -143,18 +148,18 @@ class Truth:
         return bits
 
     def contents_wanted_at(self, router: int) -> int:
-        """Return the contents to which the clients of `router` subscribe."""
+        """Return the contents that the filters of the clients of `router` match."""
         bits = 0
         for wants in self.in_force.values():
             for want in wants.values():
                 if want.router == router:
-                    bits |= want.contents
+                    bits |= want.stated
         return bits
 
     def routers_wanting(self, content: int, since_us: int = FOREVER) -> set[int]:
-        """Return the routers with a client that subscribes to `content`, and has since `since_us` or earlier."""
+        """Return the routers with a client whose filters match `content`, and have since `since_us` or earlier."""
         wants = (want for each in self.in_force.values() for want in each.values())
-        return {want.router for want in wants if want.contents >> content & 1 and want.since_us <= since_us}
+        return {want.router for want in wants if want.stated >> content & 1 and want.since_us <= since_us}
 
     def edges(self, at_us: int) -> dict[Edge, int]:
         """Return the edges that were whole at `at_us` and not about to end, with their costs."""

@@ -19,6 +19,7 @@ from tamis.simulate.faults.workload import Wish
 from tamis.simulate.nodes.clock import Clock
 from tamis.simulate.nodes.node import Node
 from tamis.simulate.nodes.rules import EnforcedRules
+from tamis.simulate.nodes.run_parts import RunParts
 from tamis.simulate.oracle.access import AccessJudge
 from tamis.simulate.world.recorder import RunRecorder
 
@@ -47,6 +48,10 @@ class ClientsWorld(Protocol):
     nodes: list[Node]
     wishes: tuple[Wish, ...]
     contents: list[int]
+    """The contents that the filter of each wish matches."""
+    decided: list[int]
+    """Those that are wanted, by the judge."""
+    kit: RunParts
     rules: EnforcedRules
     access: AccessJudge
 
@@ -183,15 +188,29 @@ class SimulatedClients:
 
     def _handed(self, client: SimulatedClient, wishes: Iterable[int]) -> int:
         """Return the contents that its router hands to a client which has these wishes."""
-        contents = reduce(or_, (self._world.contents[wish] for wish in wishes), 0)
+        contents = reduce(or_, (self._passed(client, wish) for wish in wishes), 0)
         return self._world.rules.delivered(client.home, client.number, contents)
+
+    def _passed(self, client: SimulatedClient, wish: int) -> int:
+        """Return the contents of a wish that the router of a client delivers."""
+        world = self._world
+        number = world.nodes[client.home].number
+        return world.kit.programs.at_router(number, world.wishes[wish].program, world.contents[wish])
+
+    def takes(self, number: int, content: int) -> bool:
+        """Return whether a client takes what its router sends to it."""
+        world, client = self._world, self._all[number]
+        router, taken = world.nodes[client.home].number, world.kit.programs.at_client
+        return not any(world.wishes[wish].program for wish in client.wishes) or any(
+            taken(router, world.wishes[wish].program, world.contents[wish]) >> content & 1 for wish in client.wishes
+        )
 
     def _handed_of(self, client: SimulatedClient, group: int, memberships: Iterable[tuple[int, int]]) -> int:
         """Return the contents that its router hands to a client with these memberships as a member of a group."""
         return self._handed(client, [wish for each, wish in memberships if each == group])
 
     def _allowed(self, client: SimulatedClient, wish: int) -> int:
-        """Return the contents of a wish that a client may get, by the judge."""
+        """Return the contents that the filter of a wish matches and a client may get, by the judge."""
         file = self._world.rules.by_router[client.home]
         return self._world.contents[wish] & self._world.access.may_get(file, client.number)
 
@@ -202,7 +221,7 @@ class SimulatedClients:
         for wish in wishes:
             allowed = self._allowed(client, wish)
             if allowed or self.filters_of(client.number, wish):  # otherwise the rules leave nothing to want
-                world.recorder.wanted(client.number, node.number, wish, allowed)
+                world.recorder.wanted(client.number, node.number, wish, allowed & world.decided[wish], allowed)
         if wishes:
             packed = tuple(each for wish in wishes for each in self.filters_of(client.number, wish))
             node.want(client.number, packed, self._handed(client, client.wishes))

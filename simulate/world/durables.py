@@ -7,9 +7,12 @@ from typing import Protocol
 
 from tamis.protocol.wire.home_bodies import StatedDurable, packed_durable
 from tamis.router.core.commands import DurablesKnown, DurablesStoredAt
+from tamis.router.core.custody.frames import Message
+from tamis.simulate.faults.workload import Wish
 from tamis.simulate.nodes.clock import Clock
 from tamis.simulate.nodes.disk import Disk
 from tamis.simulate.nodes.node import Node
+from tamis.simulate.nodes.run_parts import RunParts
 from tamis.simulate.world.recorder import RunRecorder
 
 
@@ -26,8 +29,12 @@ class DurablesWorld(Protocol):
     """The part of the world that durable subscriptions use."""
 
     clock: Clock
+    kit: RunParts
     recorder: RunRecorder
     by_number: dict[int, Node]
+    wishes: tuple[Wish, ...]
+    contents: list[int]
+    decided: list[int]
 
 
 class SimulatedDurables:
@@ -37,18 +44,21 @@ class SimulatedDurables:
         self._backups: dict[int, Disk] = {}
         self._tickets = self._logs = 1
 
-    def create(self, node: Node, name: str, filter_: bytes, contents: int) -> None:
-        """Create a durable subscription at a router, as a client of it does; `contents` are those that it wants."""
+    def create(self, node: Node, name: str, number_of_wish: int) -> None:
+        """Create a durable subscription at a router, as a client of it does, with the filter of a wish."""
         if not node.alive or node.is_leaving:
             return
         self._tickets += 1
         number, ticket = node.disk.next_number(), self._tickets
-        packed = packed_durable(StatedDurable(name, f"owner {ticket}", (filter_,), 0, 0, 0))
+        wish, contents = self._world.wishes[number_of_wish], self._world.contents[number_of_wish]
+        packed = packed_durable(StatedDurable(name, f"owner {ticket}", (wish.packed,), 0, 0, 0))
 
         def written() -> None:
             node.disk.own[number] = packed
+            if wish.program is not None:
+                node.disk.programs[packed] = wish.program
             self._world.recorder.durables.made(node.number, name, packed)
-            self._world.recorder.custody.made(node.number, packed, contents)
+            self._world.recorder.custody.made(node.number, packed, contents, self._world.decided[number_of_wish])
 
         def then() -> None:
             self._waiting[ticket] = Created(node.number, name, packed)
@@ -94,6 +104,13 @@ class SimulatedDurables:
 
     def has_backup(self, node: Node) -> bool:
         return node.number in self._backups
+
+    def filled(self, home: int, message: Message, content: int, durables: list[bytes]) -> None:
+        """Read a message from the durable subscriptions that a home stores it for."""
+        programs = self._world.by_number[home].disk.programs
+        decided = self._world.kit.programs.at_client
+        taken = [packed for packed in durables if decided(home, programs.get(packed), 1 << content)]
+        self._world.recorder.custody.filled(home, message, content, taken)
 
     def answered(self, router: int, answer: DurablesKnown) -> None:
         created = self._waiting.pop(answer.ticket)

@@ -24,7 +24,7 @@ from tamis.protocol.wire.routing_bodies import (
 )
 from tamis.router.core.commands import Audited, DurablesKnown, DurablesStoredAt, NeighbourSession, RoutesChanged
 from tamis.router.core.custody.commands import CustodyRefusal, Level
-from tamis.router.core.custody.frames import Directed
+from tamis.router.core.custody.frames import Directed, Message
 from tamis.router.core.custody.records import Arrived, Began, Done, Doubt, Entered, GivenUp, NumbersLost, Passed, Record
 from tamis.router.core.routing.trees import Trees
 from tamis.simulate.account.account import Account
@@ -86,6 +86,10 @@ class RunRecorder(Observer, Watcher):
         self.bounds = BoundsTruth(self.report, lambda: clock.now_us)
         self.on_custody_answered: Callable[[int, object, Level | CustodyRefusal], None]
         """Called with a router, a publisher that waits there, and the answer."""
+        self.is_taken: Callable[[int, int], bool] = lambda client, content: True  # noqa: ARG005 - set later
+        """Called with a client and a content that its router sends to it: whether the client takes it."""
+        self.on_filled: Callable[[int, Message, int, list[bytes]], None]
+        """Called with a home, a message, its content, and the durable subscriptions that its router stores it for."""
         self.on_durables_known: Callable[[int, DurablesKnown], None]
         """Called with the router and its answer to a wait for durable subscriptions."""
         self.on_durables_stored_at: Callable[[int, DurablesStoredAt], None]
@@ -112,6 +116,9 @@ class RunRecorder(Observer, Watcher):
 
     def delivered(self, client: int, message: SimulatedMessage, entry: TransitId) -> None:
         self.trace.note(self._clock.now_us, client, message.serial)
+        if not self.is_taken(client, message.content):
+            self.counts["declined by a client"] += 1
+            return
         self.deliveries.delivered(client, self.sessions[client], message)
         chosen = message.chosen.get(entry)
         choices = chosen.choices if chosen else NO_CHOICES
@@ -221,9 +228,9 @@ class RunRecorder(Observer, Watcher):
 
     # Clients.
 
-    def wanted(self, client: int, router: int, wish: int, contents: int) -> None:
+    def wanted(self, client: int, router: int, wish: int, contents: int, stated: int) -> None:
         session = self.sessions[client]
-        self.truth.wanted(client, session, router, wish, contents)
+        self.truth.wanted(client, session, router, wish, contents, stated)
         if self._records:
             self._records.catalog.wanted(client, session, router, wish, contents)
             self._records.account.wanted(client, session, router, wish)
@@ -280,6 +287,9 @@ class RunRecorder(Observer, Watcher):
                 self.custody.began(router, entry, log, life)
             case Doubt(entry):
                 self.custody.doubted(router, entry)
+
+    def custody_filled(self, router: int, message: Message, content: int, durables: list[bytes]) -> None:
+        self.on_filled(router, message, content, durables)
 
     def custody_sent(self, router: int, frame: Directed | CustodyBody) -> None:
         self.counts["custody frames"] += 1

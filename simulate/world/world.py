@@ -23,6 +23,7 @@ from tamis.simulate.account.logbook import Logbook
 from tamis.simulate.account.wall import Wall
 from tamis.simulate.faults import schemas
 from tamis.simulate.faults.faults import MS, PUBLISHERS, WISHES, Args, Operation, Say
+from tamis.simulate.faults.programs import with_programs
 from tamis.simulate.faults.rules import CLASSES, files_of_rules
 from tamis.simulate.faults.topologies import NetworkPlan
 from tamis.simulate.faults.workload import CONTENTS, wishes
@@ -33,11 +34,13 @@ from tamis.simulate.nodes.link import SimulatedLink
 from tamis.simulate.nodes.message import SimulatedMessage, Try
 from tamis.simulate.nodes.node import Node
 from tamis.simulate.nodes.paths import SharedPaths
+from tamis.simulate.nodes.programs import NO_PROGRAMS
 from tamis.simulate.nodes.rules import EnforcedRules
 from tamis.simulate.nodes.run_parts import RunParts
 from tamis.simulate.oracle.access import AccessJudge
 from tamis.simulate.oracle.bounds import WaitingLimits
 from tamis.simulate.oracle.deliveries import Patience
+from tamis.simulate.oracle.expressions import contents_that_hold
 from tamis.simulate.oracle.meaning import contents_of
 from tamis.simulate.oracle.paths import component, graph_of
 from tamis.simulate.oracle.roots import Lanes, SharedTreeLanes
@@ -94,7 +97,13 @@ class World:
         self.lanes = SharedTreeLanes() if is_shared else Lanes(kit.classes.truths)
         self.recorder = RunRecorder(self.clock, patience(kit.settings.times), self.lanes, self.records)
         self.wishes = wishes(WISHES, Random(f"{seed}/wishes"))
+        if kit.programs is not NO_PROGRAMS:
+            self.wishes = with_programs(self.wishes, Random(f"{seed}/programs"))
         self.contents = [contents_of(wish.plain, CONTENTS) for wish in self.wishes]
+        self.decided = [
+            bits if wish.expression is None else bits & contents_that_hold(wish.expression, CONTENTS)
+            for wish, bits in zip(self.wishes, self.contents, strict=True)
+        ]
         self._meanings = {wish.packed: bits for wish, bits in zip(self.wishes, self.contents, strict=True)}
         files = files_of_rules(Random(f"{seed}/rules"))
         self.rules = EnforcedRules(files, len(network.names))
@@ -117,6 +126,8 @@ class World:
         self.waits = Waits(self)
         self.recorder.on_reached = self.waits.answered
         self.durables = SimulatedDurables(self)
+        self.recorder.is_taken = self.clients.takes
+        self.recorder.on_filled = self.durables.filled
         self.recorder.on_durables_known = self.durables.answered
         self.recorder.on_durables_stored_at = self.durables.stored_at
         self.storing = StoringPublishers(self)
@@ -197,7 +208,8 @@ class World:
         self.clients.move(self.clients[args[0]], args[1], args[2])
 
     def _join(self, args: Args) -> None:
-        self.clients.join(self.clients[args[0]], args[2], args[1])
+        if self.wishes[args[1]].program is None:  # a worker group needs a filter that is exact
+            self.clients.join(self.clients[args[0]], args[2], args[1])
 
     def _quit(self, args: Args) -> None:
         self.clients.quit(self.clients[args[0]], args[2], args[1])
@@ -219,8 +231,7 @@ class World:
             self.clients.reload(router, lambda: self.rules.by_router.__setitem__(router, file))
 
     def _create(self, args: Args) -> None:
-        wish = args[2]
-        self.durables.create(self.nodes[args[0]], f"d{args[1]}", self.wishes[wish].packed, self.contents[wish])
+        self.durables.create(self.nodes[args[0]], f"d{args[1]}", args[2])
 
     def _remove(self, args: Args) -> None:
         self.durables.remove(self.nodes[args[0]], args[1])

@@ -27,7 +27,7 @@ def test_with_the_rule_the_same_run_is_clean(rule: str) -> None:
 def test_there_is_a_break_for_each_rule() -> None:
     assert sorted(BREAKS) == sorted(
         [
-            *("R5b", "R5c", "R11b", "R13b", "R19", "R19b", "R19c", "R19d", "R19e"),
+            *("R5b", "R5c", "R11b", "R13b", "R19", "R19b", "R19c", "R19d", "R19e", "R20", "R20b"),
             *(f"R{number}" for number in range(1, 18)),
             *(f"E{number}" for number in (3, 4, 5, 6, 7, 9, 10)),
         ]

@@ -40,7 +40,7 @@ Examples:
     metavar="MIX",
     default="all",
     show_default=True,
-    help="all, worst, grouped, spaced, durable, ruled, none, or kinds joined by commas.",
+    help="all, worst, grouped, spaced, durable, ruled, decided, none, or kinds joined by commas.",
 )
 @click.option("--seed", type=int, default=1, show_default=True, help="Equal seeds give equal runs.")
 @click.option("--strategy", type=click.Choice(tuple(BY_NAME)), default=DEFAULT.name, show_default=True)
@@ -54,7 +54,7 @@ Examples:
 @click.option(
     "--engine", metavar="NAME", help="Find covered filters like a router with this engine, in C (default: in Python)."
 )
-@click.option("--break", "rule", metavar="RULE", help="Disable a rule: R1 to R17, R5b, R5c, R11b, E3 to E7, E9, E10.")
+@click.option("--break", "rule", metavar="RULE", help="Disable a rule: R1 to R17, R19, R20, E3 to E7, E9, E10, R5b...")
 @click.option("--only", metavar="LIST", help="Run only these operations, by number, joined by commas, or none.")
 @click.option(
     "--records",
