@@ -12,8 +12,7 @@ from typing import Final
 from tamis.protocol import dialects
 from tamis.protocol.residual import Assembler, Mixed, Opcode, Program, like
 from tamis.protocol.wire.packed_filters import encode_filter
-from tamis.simulate.faults.workload import LEVELS, PLACES, Wish
-from tamis.simulate.oracle.expressions import Expression
+from tamis.simulate.faults.workload import LEVELS, PLACES, Expression, Wish
 
 SHARE: Final = 0.4
 """Of wishes, that have a program."""

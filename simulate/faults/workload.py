@@ -14,10 +14,17 @@ from tamis.protocol.filters import Constraint, Filter, Op
 from tamis.protocol.residual import Program
 from tamis.protocol.values import Value
 from tamis.protocol.wire.packed_filters import encode_filter
-from tamis.simulate.oracle.expressions import Expression
 
 Plain = tuple[tuple[str, str, tuple[Value, ...], bool], ...]
 """Constraints, each as (name, operator, operands, negated)."""
+
+
+class Expression(NamedTuple):
+    """What a residual program says: an operator with its parts (tuples, which the oracle reads by itself)."""
+
+    op: str
+    parts: tuple[Expression | Value, ...]
+
 
 LEVELS = tuple(range(8))
 PLACES = ("ab", "abc", "b", "bc")

@@ -7,25 +7,20 @@ dialects, programs or their evaluators; a test compares them. A set of contents 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from typing import Any
 
 Value = str | int | float | bool
+Plain = tuple[str, tuple[Any, ...]]
+"""An operator with its parts: `attribute` has a name and `value` a value; `like` has a name and a pattern, `is null` a
+name; `+ - *`, comparisons, `and`, `or` and `not` have expressions."""
 
 
-class Expression(NamedTuple):
-    """An operator with its parts: `attribute` has a name and `value` a value; `like` has a name and a pattern, `is
-    null` a name; `+ - *`, comparisons, `and`, `or` and `not` have expressions."""
-
-    op: str
-    parts: tuple[Expression | Value, ...]
-
-
-def contents_that_hold(expression: Expression, contents: Sequence[Mapping[str, Value]]) -> int:
+def contents_that_hold(expression: Plain, contents: Sequence[Mapping[str, Value]]) -> int:
     """Return the contents of which an expression is true."""
     return sum(1 << number for number, attributes in enumerate(contents) if _found(expression, attributes) is True)
 
 
-def _found(expression: Expression, attributes: Mapping[str, Value]) -> Value | None:
+def _found(expression: Plain, attributes: Mapping[str, Value]) -> Value | None:
     """Return the value of an expression; None: it is unknown."""
     op, parts = expression
     if op in ("attribute", "is null", "like"):
@@ -34,16 +29,17 @@ def _found(expression: Expression, attributes: Mapping[str, Value]) -> Value | N
             return value is None
         return value if op == "attribute" or value is None else _is_like(str(value), str(parts[1]))
     if op == "value":
-        return parts[0] if not isinstance(parts[0], Expression) else None
-    found = [_found(part, attributes) for part in parts if isinstance(part, Expression)]
+        found: Value = parts[0]
+        return found
+    values = [_found(part, attributes) for part in parts]
     if op in ("and", "or"):
         decides = op == "or"  # one true part decides an `or`, and one false part an `and`
-        if any(value is decides for value in found):
+        if any(value is decides for value in values):
             return decides
-        return None if None in found else not decides
-    if None in found:
+        return None if None in values else not decides
+    if None in values:
         return None
-    return not found[0] if op == "not" else _of_two(op, found[0], found[1])
+    return not values[0] if op == "not" else _of_two(op, values[0], values[1])
 
 
 def _of_two(op: str, left: Value | None, right: Value | None) -> Value | None:
