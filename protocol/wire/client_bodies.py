@@ -57,10 +57,10 @@ class Reach(enum.IntEnum):
 class SubscriptionItem(NamedTuple):
     """A disjunction of packed filters under an id of the client.
 
-    `residual`: the program that decides about messages which a filter matches; none if it is empty. Only for a router
-    with the capability `residual`, and not in a group. `indexed`: with a program that decides alone, filters
-    that the router's own index may use in place of `filters`: they match whatever the program passes. A condition on `name~` is about the folded
-    text of `name` (protocol/residual/cases.py).
+    `residual`: the program that decides about messages which a filter matches; none if it is empty. Only for a
+    router with the capability `residual`, and not in a group. `indexed`: with a program that decides alone, filters
+    that the router's own index may use in place of `filters`: they match whatever the program passes. A condition
+    on `name~` is about the folded text of `name` (protocol/residual/cases.py).
     """
 
     id: U32

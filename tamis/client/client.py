@@ -32,7 +32,7 @@ from tamis.client.gap import Gap
 from tamis.client.message import Message
 from tamis.client.messages.in_space import message_of
 from tamis.client.messages.outbox import Unconfirmed
-from tamis.client.messages.pending import decided_in, in_dialect, options_of
+from tamis.client.messages.pending import GROUP, decided_in, options_of
 from tamis.client.messages.published import ABSENT, Item, OnFailed, expires_ns_of, items, payload_of
 from tamis.client.messages.questions import REQUEST_S, questions_in
 from tamis.client.messages.trails import TRAIL_S
@@ -317,7 +317,9 @@ class Client(AboutClient, DurableClient):
         responder of the group receives each question. The responder starts when every router within reach has its
         subscription: any question that is published afterwards, at any of them, reaches it. With `wait="home"` it
         starts when the router of this client has the subscription. `dialect`: as in `subscribe`."""
-        wanted = tuple(questions_in(in_dialect(each, dialect), self._settings.spaces) for each in predicates)
+        decided = [decided_in(each, dialect, exact_for=GROUP if group is not None else None) for each in predicates]
+        is_exact = group is not None
+        wanted = tuple(questions_in(each, self._settings.spaces, is_exact=is_exact) for each in decided)
         return Responder(Subscription(self._pump, wanted, options_of(True, wait, group)), self.publish)
 
     def subscribe(
@@ -340,7 +342,7 @@ class Client(AboutClient, DurableClient):
         router; with `group`, and for what no program can say, Refused.
         """
         options = options_of(own_messages, wait, group, self._settings.spaces, space)
-        wanted = tuple(decided_in(each, dialect, is_exact=group is not None) for each in predicates)
+        wanted = tuple(decided_in(each, dialect, exact_for=GROUP if group is not None else None) for each in predicates)
         return Subscription(self._pump, wanted, options)
 
     async def authenticate(self, token: str | bytes) -> None:

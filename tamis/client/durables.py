@@ -30,7 +30,7 @@ from tamis.client.durable.policy import (
 from tamis.client.durable.seen import IDS_MAX
 from tamis.client.durable_info import DurableAt, DurableInfo, KnownRouters, durable_at, info_of, known_routers
 from tamis.client.message import Message
-from tamis.client.messages.pending import decided_in
+from tamis.client.messages.pending import HOMES, decided_in
 from tamis.client.old_names import OldVerbs
 from tamis.client.shells.pump import Pump
 from tamis.protocol.amounts import Duration, Size
@@ -95,7 +95,7 @@ class DurableClient(OldVerbs, ABC):
         """
         durable = durable_of(
             name,
-            decided_in(predicate, dialect, is_exact=bool(homes)),
+            decided_in(predicate, dialect, exact_for=HOMES if homes else None),
             start=start,
             until=until,
             for_=for_,

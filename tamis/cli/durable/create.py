@@ -29,6 +29,7 @@ from tamis.client.durable.policy import (
     Start,
     new_durable_name,
 )
+from tamis.client.messages.pending import HOMES
 from tamis.protocol.amounts import milliseconds_of, octets_of, short_milliseconds_of
 from tamis.protocol.limits import DURABLE_HOMES_MAX, DURABLE_UNACKED_MAX
 from tamis.protocol.messages import MessageId
@@ -195,7 +196,7 @@ def create(
             new_durable_name(policy["dead_letter"], "--dead-letter")
         told = access(addresses, name, token_file, ca)
         known = told_spaces(declared, space is not None or (not dialect and names_space(predicate)))
-        check_filter(predicate, known, space, dialect, is_exact=bool(policy["homes"]))
+        check_filter(predicate, known, space, dialect, HOMES if policy["homes"] else None)
         with told.blocking_client(known) as client:
             at = client.durable(durable, predicate, space=space, dialect=dialect or None, **policy)
     if as_json:

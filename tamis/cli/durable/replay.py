@@ -54,7 +54,7 @@ def replay(
     if len(others) != 1:
         raise click.UsageError(f"give one PREDICATE, quoted as one word, not {so_many(len(others), 'word')}")
     with refusals():
-        check_filter(others[0], dialect=dialect, is_exact=False)
+        check_filter(others[0], dialect=dialect)
         first, last = _when("--since", since), _when("--until", until)
         if first is not None and last is not None and first > last:
             raise click.UsageError(f"--since {since} is after --until {until}")

@@ -7,14 +7,13 @@ from typing import TYPE_CHECKING
 import click
 
 from tamis.cli.reach.connecting import access, access_options, refusals, split_addresses
-from tamis.cli.reach.predicates import dialect_option, read_predicate
+from tamis.cli.reach.predicates import check_filter, dialect_option
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from tamis.cli.messages.received import Writer
     from tamis.cli.reach.connecting import Access
-    from tamis.protocol.filters import Predicate
 
 _EXAMPLE = """\b
 Examples:
@@ -55,13 +54,16 @@ def command(
         raise click.UsageError("Missing argument 'PREDICATE'; `true` matches every question")
     with refusals():
         write = writer(template, {}) if "{{" in template else lambda _: template.encode()
-        read = [read_predicate(text, dialect=dialect) for text in predicates]
-        return run(_respond(access(addresses, name, token_file, ca), read, write, count))
+        for text in predicates:
+            check_filter(text, dialect=dialect)
+        return run(_respond(access(addresses, name, token_file, ca), predicates, dialect, write, count))
 
 
-async def _respond(told: Access, predicates: Sequence[Predicate], write: Writer, count: int | None) -> int:
+async def _respond(
+    told: Access, predicates: Sequence[str], dialect: str | None, write: Writer, count: int | None
+) -> int:
     answered = 0
-    async with told.client() as client, client.respond(*predicates) as questions:
+    async with told.client() as client, client.respond(*predicates, dialect=dialect) as questions:
         click.echo(f"responding as {client.name}", err=True)
         async for question in questions:
             await question.answer({}, write(question).removesuffix(b"\n"))

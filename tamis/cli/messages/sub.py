@@ -141,6 +141,7 @@ def _read(
     text: str, known: SpaceSet, space: str | None, dialect: str | None, is_das: bool, group: str | None
 ) -> str | Predicate:
     """Return what a client subscribes to: the text, which is checked here, or the predicate of a profile."""
+    from tamis.client.messages.pending import GROUP
     from tamis.protocol.language.das import compile_profile
 
     if is_das and space is not None:
@@ -149,7 +150,7 @@ def _read(
         raise click.UsageError("--das and --dialect contradict each other: omit one")
     if is_das:
         return compile_profile(text, known).predicate
-    check_filter(text, known, space, dialect, is_exact=group is not None)
+    check_filter(text, known, space, dialect, GROUP if group is not None else None)
     return text
 
 

@@ -19,6 +19,13 @@ dialect_option = click.option(
     help="Predicates are filters of another system: mqtt, jms, ... (`tamis translate --from help` lists them).",
 )
 
+event_dialect_option = click.option(
+    "--dialect",
+    metavar="NAME",
+    envvar="TAMIS_DIALECT",
+    help="The message is an event of this system, as `tamis translate` names them.",
+)
+
 
 def read_predicate(
     text: str, known: SpaceSet | None = None, space: str | None = None, dialect: str | None = None
@@ -35,20 +42,29 @@ def read_predicate(
 
 
 def check_filter(
-    text: str, known: SpaceSet | None = None, space: str | None = None, dialect: str | None = None, *, is_exact: bool
+    text: str,
+    known: SpaceSet | None = None,
+    space: str | None = None,
+    dialect: str | None = None,
+    exact_for: str | None = None,
 ) -> None:
-    """Check a text as the client does, and say so if a residual program decides a part of it. `is_exact`: that is a
-    mistake."""
+    """Check a text as the client does, and say so if a residual program decides a part of it. `exact_for`: what has no
+    program, so that this is a mistake."""
+    from tamis.client.messages.pending import exactly
     from tamis.protocol import dialects
     from tamis.protocol.language import format_predicate
     from tamis.protocol.language.reading import plainly
     from tamis.protocol.spaces import NO_SPACES
 
-    if is_exact or (not dialect and plainly(text, space) is not None):
-        read_predicate(text, known, space, dialect)
-        return
     if dialect:
         _refuse_space(space)
+    if dialect and exact_for is not None:
+        exactly(dialect, text, exact_for)
+        return
+    if not dialect and (exact_for is not None or plainly(text, space) is not None):
+        read_predicate(text, known, space)
+        return
+    if dialect:
         found = dialects.get(dialect).decided(text)
     else:
         from tamis.protocol.dialects.tamis.tamis import translate

@@ -35,6 +35,10 @@ ON_ITS_WAY_S: Final = 1.0
 """The longest time, in seconds, that a message lost by a cut may have been in flight."""
 
 
+GROUP: Final = "a worker group"
+HOMES: Final = "a durable subscription of other routers"
+
+
 class SubscriptionState(enum.Enum):
     ASKED = "waits for the router's answer, or for a connection"
     ACTIVE = "the router has it"
@@ -161,19 +165,24 @@ def _packed_filters(predicate: Predicate) -> tuple[bytes, ...]:
     return tuple(encode_filter(filter_) for filter_ in predicate.filters)
 
 
-def in_dialect(predicate: str | Predicate, dialect: str | None) -> str | Predicate:
-    """Return the predicate of a filter of a dialect, which has to be exact; without a dialect, `predicate` itself."""
-    return predicate if dialect is None else dialects.get(dialect).exactly(_filter_text(predicate))
+def exactly(dialect: str, text: str, for_what: str) -> Predicate:
+    """Return the predicate of a filter of a dialect; Refused if it is not exact, as `for_what` needs it to be."""
+    found = dialects.get(dialect).translate(text)
+    if not found.exact:
+        raise Refused(f"{for_what} needs a filter that is exact; in this one {', '.join(found.needs)} is not")
+    return found.predicate
 
 
 def decided_in(
-    predicate: str | Predicate, dialect: str | None, *, is_exact: bool = False
+    predicate: str | Predicate, dialect: str | None, *, exact_for: str | None = None
 ) -> str | Predicate | DecidedPredicate:
-    """Return what a filter of a dialect asks for; without a dialect, `predicate` itself. `is_exact`: it must not need a
-    residual program."""
-    if dialect is None or is_exact:
-        return in_dialect(predicate, dialect)
+    """Return what a filter of a dialect asks for; without a dialect, `predicate` itself. `exact_for`: what has no
+    residual program, so that a filter which needs one is Refused."""
+    if dialect is None:
+        return predicate
     text = _filter_text(predicate)
+    if exact_for is not None:
+        return exactly(dialect, text, exact_for)
     return _asked(text, dialects.get(dialect).decided(text))
 
 

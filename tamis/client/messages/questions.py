@@ -20,7 +20,14 @@ from tamis.client.gap import Gap
 from tamis.client.message import Message
 from tamis.client.messages.inbox import PassingBox
 from tamis.client.messages.outbox import Outbox, Unconfirmed
-from tamis.client.messages.pending import PendingSubscription, SubscribeOptions, SubscriptionState, packing
+from tamis.client.messages.pending import (
+    DecidedPredicate,
+    PendingSubscription,
+    SubscribeOptions,
+    SubscriptionState,
+    decided,
+    packing,
+)
 from tamis.client.messages.registry import Registry
 from tamis.client.messages.waiter import Waiter, Waiters, settle
 from tamis.protocol.errors import FrameError, Refused
@@ -166,11 +173,20 @@ def is_question(item: Message | Gap) -> bool:
         return False
 
 
-def questions_in(predicate: str | Predicate, spaces: SpaceSet = NO_SPACES) -> Predicate:
-    """Return the predicate for messages that satisfy `predicate` and request an answer."""
+def questions_in(
+    predicate: str | Predicate | DecidedPredicate, spaces: SpaceSet = NO_SPACES, *, is_exact: bool = False
+) -> Predicate | DecidedPredicate:
+    """Return the predicate for messages that satisfy `predicate` and request an answer. `is_exact`: it must not need a
+    residual program."""
     if isinstance(predicate, str):
-        predicate = parse(predicate, spaces=spaces)
+        predicate = parse(predicate, spaces=spaces) if is_exact else decided(predicate, spaces)
+    if isinstance(predicate, DecidedPredicate):  # whose program does not ask for `reply-to`
+        return predicate._replace(predicate=_asking(predicate.predicate), indexed=None)
     if not isinstance(predicate, Predicate):
         raise Refused(f"a predicate is text or a Predicate, not {type(predicate).__name__}")
+    return _asking(predicate)
+
+
+def _asking(predicate: Predicate) -> Predicate:
     wants_answer = Constraint(REPLY_TO, Op.EXISTS)
     return Predicate(tuple(Filter((*filter_.constraints, wants_answer)) for filter_ in predicate.filters))
