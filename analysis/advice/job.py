@@ -15,7 +15,7 @@ from typing import Any, Final
 import pyarrow as pa
 from pyspark.sql import DataFrame
 
-from tamis.analysis.advice import evidence, trials, wording
+from tamis.analysis.advice import candidates, evidence, trials, wording
 from tamis.analysis.advice.engines import contender
 from tamis.analysis.advice.rules import advised
 from tamis.analysis.advice.wording import FOR_EXPERIMENTS, Advice, Evidence
@@ -90,6 +90,7 @@ def _tables(study: Findings, topology: Topology) -> dict[str, Callable[[], DataF
             _filters(study),
         ),
         "keys": lambda: evidence.keys(study.published),
+        "candidates": lambda: candidates.counted(study.published, study.forms, study.in_force),
     }
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Final, NamedTuple
 
-from tamis.analysis.advice import carrying, engines, forwarding, planned, queues
+from tamis.analysis.advice import candidates, carrying, engines, forwarding, planned, queues
 from tamis.analysis.advice.wording import Advice, Evidence
 
 
@@ -70,6 +70,13 @@ RULES: Final = (
         "one message was dropped",
         "no drops at the peak of a queue",
         queues.queues,
+    ),
+    Rule(
+        "programs",
+        "recorded messages that filters with a residual program match, and those that the programs let pass",
+        "1 of 10,000 candidates passes, or fewer, of 10,000 at least",
+        "nothing: the filter is its client's",
+        candidates.programs,
     ),
 )
 

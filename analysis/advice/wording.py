@@ -21,8 +21,10 @@ from tamis.configs.edit import Path, Value
 GAIN_MIN: Final = 0.2
 """The least gain that justifies a restart; passes of one engine differ by a tenth on a busy machine."""
 
-Verdict = Literal["change", "nothing to change", "for experiments"]
+Verdict = Literal["change", "nothing to change", "for experiments", "for clients"]
 FOR_EXPERIMENTS: Final = "for experiments"
+FOR_CLIENTS: Final = "for clients"
+"""The change is one of a client's filter, not of the file."""
 Edits = Mapping[Path, Value | None]
 """By path of a key: its new value; None removes the key."""
 Rows = Sequence[Mapping[str, Any]]
@@ -60,6 +62,7 @@ class Evidence:
     totals: Rows = ()
     exclusions: Rows = ()
     keys: Rows = ()
+    candidates: Rows = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -341,3 +341,22 @@ def test_every_rule_says_something_in_words_and_is_in_the_manual() -> None:
     page = (Path(__file__).parents[3] / "docs" / "how-to" / "analyze.md").read_text()
     for rule in RULES:
         assert f"| `{rule.name}` | {rule.looks_at} | {rule.speaks_from} | {rule.promises} |" in page
+
+
+def _candidates(candidates: int, passed: int, client: str = "alice") -> dict[str, Any]:
+    return {"router": "a", "client": client, "text": "exists x", "candidates": candidates, "passed": passed}
+
+
+@pytest.mark.parametrize(
+    ("candidates", "passed", "is_named"),
+    [(10_000, 1, True), (10_000, 2, False), (9_999, 0, False), (25_000, 2, True), (25_000, 3, False), (0, 0, False)],
+)
+def test_a_program_that_lets_one_of_ten_thousand_candidates_pass_is_named(
+    candidates: int, passed: int, is_named: bool
+) -> None:
+    rows = [_candidates(candidates, passed), _candidates(50_000, 40_000, "bob")]
+    found = _said(Evidence(_topology(), candidates=rows), "programs")
+    assert ("filter of alice at a" in str(found)) is is_named
+    assert f"{passed:,} of {candidates:,} candidates pass" in str(found) or not is_named
+    assert "bob" not in str(found)
+    assert found.edits == {}
