@@ -221,6 +221,11 @@ class Table:
         check(lib.tm_table_settle(self.c, steps, left))
         return int(left[0])
 
+    @property
+    def unknown(self) -> int:
+        """A number that changes with the names of its filters; 0 for an engine that has none."""
+        return int(lib.tm_table_unknown(self.c))
+
     def stats(self) -> TableStats:
         stats = ffi.new("tm_stats *")
         lib.tm_table_stats(self.c, stats)

@@ -49,6 +49,11 @@ def check_attributes(attributes: dict[str, Value]) -> dict[str, Value]:
     """Return `attributes` itself if a message may have them; otherwise Refused names the attribute and the rule."""
     if len(attributes) > limits.ATTRIBUTES_MAX:
         raise Refused(f"a message has at most {limits.ATTRIBUTES_MAX} attributes, this one has {len(attributes)}")
+    return check_each(attributes)
+
+
+def check_each(attributes: dict[str, Value]) -> dict[str, Value]:
+    """Return `attributes` itself if each of them may stand in a message; otherwise as `check_attributes`."""
     for name, value in attributes.items():
         check_name(name)
         try:

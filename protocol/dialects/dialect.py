@@ -7,15 +7,16 @@ says, never for its size.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from tamis.protocol import limits
+from tamis.protocol.dialects.events import fitted
 from tamis.protocol.errors import DialectError, Refused
 from tamis.protocol.filters import Predicate
 from tamis.protocol.language.mistake import SyntaxMistake, check_unicode, refused
-from tamis.protocol.messages import check_attributes
+from tamis.protocol.messages import check_attributes, check_each
 from tamis.protocol.residual import Program
 from tamis.protocol.values import Value
 
@@ -54,7 +55,11 @@ class Dialect:
     read: Callable[[str], Translated]
     """Translate a text, or raise a SyntaxMistake."""
     flatten: Callable[[Any], dict[str, Value]]
-    """Return an event's attributes by the conventions of its system; Refused for one that is none of it."""
+    """Return an event's attributes by the conventions of its system; Refused for one that is none of it. They may be
+    more than those of a message."""
+    windows: Callable[[Any], Iterable[dict[str, Value]]] | None = None
+    """Yield forms of an event, of which a filter wants one exactly if it wants the event; None: `flatten` gives the
+    only one."""
 
     def translate(self, text: str) -> Translated:
         """Return the predicate of a filter; DialectError with its line and column if it is none."""
@@ -85,9 +90,19 @@ class Dialect:
             )
         return found
 
-    def attributes(self, event: Any) -> Mapping[str, Value]:  # noqa: ANN401 - as its system writes events
-        """Return the attributes that a gateway gives to an event; Refused for one that is none, or is too large."""
-        return check_attributes(self.flatten(event))
+    def attributes(
+        self,
+        event: Any,  # noqa: ANN401 - as its system writes events
+        wanted: Collection[str] = (),
+    ) -> Mapping[str, Value]:
+        """Return the attributes that a gateway gives to an event; Refused for one that is none. If a message has no
+        room for all of them, those of a name in `wanted` (which filters use) come first, and the attribute `left-out`
+        is the number of values that were left out."""
+        return check_attributes(fitted(self.flatten(event), wanted, limits.ATTRIBUTES_MAX))
+
+    def forms(self, event: Any) -> Iterator[dict[str, Value]]:  # noqa: ANN401 - as its system writes events
+        """Yield whole forms of an event: a filter wants the event exactly if it wants one of them."""
+        yield from map(check_each, [self.flatten(event)] if self.windows is None else self.windows(event))
 
 
 def _undecided(found: Translated) -> str:

@@ -3,12 +3,13 @@
     {"detail": {"state": "ok", "tags": ["a", null]}}
     detail.state = "ok"    detail.tags[0] = "a"    detail.tags[1]?null = true    detail.tags[] = 2
 
-Law: nothing is left out silently: an event that has no form as attributes is Refused.
+Law: nothing is left out silently: an event that has no form as attributes is Refused, and of one that has more values
+than attributes have room for, one attribute says how many were left out.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any, Final
 
 from tamis.protocol.errors import Refused
@@ -20,8 +21,21 @@ LENGTH: Final = "[]"
 """The end of the name of an attribute that has the length of an array."""
 MEMBERS: Final = "{}"
 """The end of the name of an attribute that has the number of members of an object; where a dialect asks for it."""
+LEFT_OUT: Final = "left-out"
+"""The attribute that has the number of values that were left out."""
 DEPTH_MAX: Final = 32
 """Nesting of an event: each level is a part of a name."""
+
+
+def fitted(found: dict[str, Value], wanted: Collection[str], most: int) -> dict[str, Value]:
+    """Return at most `most` of these attributes, those of a name in `wanted` before others, and how many were left
+    out."""
+    if len(found) <= most:
+        return found
+    left_out = found.pop(LEFT_OUT, 0)
+    names = sorted(found, key=lambda name: name not in wanted)
+    kept = frozenset(names[: most - 1])
+    return {name: found[name] for name in found if name in kept} | {LEFT_OUT: int(left_out) + len(found) - len(kept)}
 
 
 def named_text(event: str | Mapping[str, Any], name: str) -> tuple[str, dict[str, Any]]:

@@ -9,10 +9,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from tamis.protocol import limits
-from tamis.protocol.dialects.dialect import Translated
+from tamis.protocol.dialects.dialect import Dialect, Translated
 from tamis.protocol.evaluate import predicate_matches
 from tamis.protocol.residual import ResidualVerdict, run
 from tamis.protocol.values import Value
+
+
+def verdict_on(found: Translated, dialect: Dialect, event: object) -> bool | None:
+    """Return the verdict on a whole event, whatever of it a message has room for; Refused if it is none."""
+    verdicts = {verdict(found, form) for form in dialect.forms(event)}
+    return True if True in verdicts else None if None in verdicts else False
 
 
 def verdict(found: Translated, attributes: Mapping[str, Value]) -> bool | None:

@@ -20,7 +20,9 @@ from tamis.router.access.in_force import AccessInForce
 from tamis.router.admin.answers import BadRequest
 
 _LEVELS: Final = {
-    **dict.fromkeys(("/metrics", "/status", "/connections", "/spaces", "/routes", "/edges"), AdminLevel.VIEWER),
+    **dict.fromkeys(
+        ("/metrics", "/status", "/connections", "/names", "/spaces", "/routes", "/edges"), AdminLevel.VIEWER
+    ),
     **dict.fromkeys(("/durables", "/durables/elsewhere", "/kept"), AdminLevel.VIEWER),
     **dict.fromkeys(("/filters", "/explain", "/unmatched", "/audit", "/audited"), AdminLevel.OPERATOR),
     **dict.fromkeys(("/durables/waiting", "/kept/waiting"), AdminLevel.OPERATOR),

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import time
+from collections.abc import Mapping
 from typing import Final, NamedTuple
 
 from tamis.protocol.errors import TamisError
@@ -79,11 +80,13 @@ class Items:
         self._size += len(text) + 2
         return True
 
-    def page(self, name: str, **around: object) -> Answer:
-        """Return the page: the fields `around`, then all items as the field `name`."""
+    def page(self, name: str, beside: Mapping[str, Items] | None = None, /, **around: object) -> Answer:
+        """Return the page: the fields `around`, the lists `beside`, and all items as the field `name`."""
         head = json.dumps(around)[:-1]
         comma = ", " if around else ""
-        return Answer(f'{head}{comma}"{name}": [{", ".join(self._texts)}]}}\n'.encode())
+        lists = {**(beside or {}), name: self}
+        texts = (f'"{key}": [{", ".join(items._texts)}]' for key, items in lists.items())
+        return Answer(f"{head}{comma}{', '.join(texts)}}}\n".encode())
 
 
 def _cut(form: dict[str, object]) -> dict[str, object]:

@@ -26,7 +26,7 @@ from tamis.protocol.wire.packed_filters import decode_filter
 from tamis.router.access.client_rights import ClientRights
 from tamis.router.access.in_force import AccessInForce
 from tamis.router.admin.allowed import may_inspect, may_see
-from tamis.router.admin.answers import Answer, BadRequest, Budget, Items, json_answer
+from tamis.router.admin.answers import HEAD_BYTES, PAGE_BYTES, Answer, BadRequest, Budget, Items, json_answer
 from tamis.router.admin.edges import class_form, edge_forms, onward_forms
 from tamis.router.admin.metrics import metrics
 from tamis.router.admin.routes import interface_forms, known_routers, router_form, routes_head
@@ -41,6 +41,9 @@ if TYPE_CHECKING:
 
 LIMIT: Final = 100
 LIMIT_MAX: Final = 500
+DENIED_MAX: Final = 20
+DENIED_BYTES: Final = 64 * 1024
+"""The most filters, and their bytes, that are listed of those whose program does not let a message pass."""
 NUMBERS_PER_LOOK: Final = 256
 """Connection numbers that are tried between two checks of the time."""
 
@@ -145,11 +148,18 @@ def _is_here(subscriber: int, running: RouterView) -> bool:
     return subscriber in running.clients.by_interface or running.connections.switch.durable_of(subscriber) != 0
 
 
+def _names(request: Request, running: RouterView) -> Answer:
+    """List the names of attributes that filters and programs in the network use, filter by filter from `cursor` on."""
+    from tamis.router.admin.names import CURSOR_MAX, names_form
+
+    return json_answer(names_form(running, request.number("cursor", 0, 0, CURSOR_MAX)))
+
+
 def _explain(request: Request, running: RouterView) -> Answer:
     """List the filters of the live table that match a message, a JSON object of its attributes, and the neighbours that
     would receive it from a client of this router. Clients and durable subscriptions are those of the filters that
-    `reached` lists, without those whose residual program does not let the message pass (`denied` filters), and those
-    that rules of access keep it from (`withheld` filters)."""
+    `reached` lists, without those whose residual program does not let the message pass (`denied` filters, the first of
+    which are `denied_filters`), and those that rules of access keep it from (`withheld` filters)."""
     from tamis.protocol.message_text import parse_message
 
     try:
@@ -160,12 +170,12 @@ def _explain(request: Request, running: RouterView) -> Answer:
         raise BadRequest(400, f"the body must be one JSON object of attributes: {error.problem}") from None
     limit, budget = request.number("limit", LIMIT, 1, LIMIT_MAX), Budget()
     found = reached(running.connections.table, attributes, running.connections.switch.folds)
-    items = Items(limit, budget)
+    items = Items(limit, budget, PAGE_BYTES - HEAD_BYTES - DENIED_BYTES)
     here = [row for row in found.rows if _is_here(row[0], running)]
     packed, subscribed = encode_attributes(attributes), running.connections.switch.subscribed
-    wanted = [row for row in here if not _denies(subscribed(row[1]), packed)]
+    refused = [row for row in here if _denies(subscribed(row[1]), packed)]
+    wanted = sorted({*here} - {*refused})
     rows = _handed(wanted, attributes, running.clients.access)
-    denied = len(here) - len(wanted)
     withheld, total = len(wanted) - len(rows), found.total - (len(found.rows) - len(here))
     matching = {subscriber for subscriber, _ in rows}
     durables = {
@@ -175,13 +185,14 @@ def _explain(request: Request, running: RouterView) -> Answer:
     names = sorted(filter(None, map(running.connections.durable_name, durables.values())))
     served_by = running.connections.switch.connection_of
     served = {number for number in map(served_by, subscribers) if number is not None}
-    for _, handle in rows:
-        item = running.connections.switch.subscribed(handle)
-        if items.is_full or (item is not None and not items.add(_filter_form(item, running))):
-            break
+    not_let = Items(DENIED_MAX, budget, DENIED_BYTES)
+    for listed, handles in ((not_let, refused), (items, rows)):
+        _list_explained(listed, [handle for _, handle in handles], running)
     stored = {"durables": names[:REPORT_DURABLES_MAX], "durable_count": len(durables)}
+    denied = len(refused)
     return items.page(
         "filters",
+        {"denied_filters": not_let},
         interfaces=sorted(served),
         clients=sorted({_client_name(subscriber, running) for subscriber in subscribers}),
         **with_old(stored, keeps="durables", keep_count="durable_count"),
@@ -364,6 +375,16 @@ def _filter_form(item: Subscribed, running: RouterView) -> dict[str, object]:
     return with_old(form, keep="durable")
 
 
+def _list_explained(items: Items, handles: list[int], running: RouterView) -> None:
+    """List filters, each with its program in hexadecimal: who asks runs it, condition by condition."""
+    for handle in handles:
+        item = running.connections.switch.subscribed(handle)
+        if item is not None:
+            program = {"program": item.residual.hex()} if item.residual else {}
+            if items.is_full or not items.add(_filter_form(item, running) | program):
+                return
+
+
 def _denies(item: Subscribed | None, attributes: bytes) -> bool:
     """Return whether the residual program of a filter's subscription does not let a message pass that it matches."""
     if item is None or not item.residual:
@@ -410,6 +431,7 @@ PAGES: Final[Mapping[str, Page]] = {
     "/status": Page("GET", _status),
     "/connections": Page("GET", _connections),
     "/filters": Page("GET", _filters),
+    "/names": Page("GET", _names),
     "/spaces": Page("GET", _spaces),
     "/spaces/put": Page("POST", _put_spaces),
     "/unmatched": Page("GET", _unmatched),

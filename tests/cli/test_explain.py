@@ -7,6 +7,7 @@ import json
 import pytest
 
 from tamis.cli.main import main
+from tamis.protocol import dialects
 
 PREDICATE = 'severity > 2 and class = "alert" or device ^= "web"'
 
@@ -89,18 +90,21 @@ OF_JMS = ["explain", "--dialect", "jms", "price * qty > 1000 AND sym = 'A'"]
 @pytest.mark.parametrize(
     ("words", "match", "said"),
     [
-        (["sym=A", "price=300", "qty=4"], "yes", 'yes  {}sym is "A", price is 300, qty is 4: true'),
-        (["sym=A", "price=3", "qty=4"], "no", 'no   {}sym is "A", price is 3, qty is 4: false'),
-        (["sym=A", "price=x", "qty=4"], "no", 'no   {}sym is "A", price is "x", qty is 4: unknown'),
-        (["sym=A", "price=3"], "no", 'no   {}sym is "A", price is 3, qty is absent: unknown'),
+        (["sym=A", "price=300", "qty=4"], "yes", "price is 300, qty is 4: true"),
+        (["sym=A", "price=3", "qty=4"], "no", "price is 3, qty is 4: false"),
+        (["sym=A", "price=x", "qty=4"], "no", 'price is "x", qty is 4: unknown'),
+        (["sym=A", "price=3"], "no", "price is 3, qty is absent: unknown"),
     ],
 )
 def test_a_program_decides_behind_the_predicate(words, match, said, capsys) -> None:
     assert main([*OF_JMS, *words]) == 0
-    first, *rest, last = capsys.readouterr().out.splitlines()
+    first, *rest, program, one, two = capsys.readouterr().out.splitlines()
     assert first == f"match: {match}"
     assert rest[0].endswith('  exists price and exists qty and sym = "A"')
-    assert last == said.format('sym = "A" and price * qty > 1000  a program decides: ')
+    verdict = said.rpartition(" ")[2]
+    assert program == f'{match:<3}  sym = "A" and price * qty > 1000  a program decides: {verdict}'
+    assert one == '     yes  sym = "A"           sym is "A": true'
+    assert two == f"     {match:<3}  price * qty > 1000  {said}"
 
 
 def test_a_program_as_json(capsys) -> None:
@@ -108,6 +112,11 @@ def test_a_program_as_json(capsys) -> None:
     form = json.loads(capsys.readouterr().out)
     assert form["match"] is False
     assert [each["match"] for each in form["filters"]] == [False]
+    parts = form["program"].pop("conditions")
+    assert [(part["text"], part["verdict"]) for part in parts] == [
+        ('sym = "A"', "true"),
+        ("price * qty > 1000", "unknown"),
+    ]
     assert form["program"] == {
         "match": False,
         "verdict": "unknown",
@@ -171,3 +180,26 @@ def test_mistakes(argv: list[str], said: str, capsys) -> None:
     out, err = capsys.readouterr()
     assert out == ""
     assert said in err
+
+
+def test_both_halves_of_a_subscription_at_a_router(monkeypatch, capsys) -> None:
+    program = dialects.get("jms").decided("sym = 'A' AND price * qty > 1000").residual
+    item = {"client": "desk", "subscription": 1, "handle": 0, "program": program.pack().hex()}
+    item["filter"] = 'sym = "A" and exists price'
+    answer = {
+        "filters": [],
+        "denied_filters": [item],
+        "denied": 1,
+        "matching_filters": 1,
+        "clients": [],
+        "complete": True,
+    }
+    monkeypatch.setattr("tamis.cli.reach.admin_http.asked", lambda *_: (200, json.dumps(answer).encode()))
+    assert main(["explain", "--router", "127.0.0.1:7600", "sym=A", "price=3"]) == 0
+    assert capsys.readouterr().out.splitlines()[-5:] == [
+        'not for desk, subscription 1, by its program: sym = "A" and exists price',
+        "     yes  exists price  price is 3",
+        '     yes  sym = "A"     sym is "A"',
+        '     yes  sym = "A"           sym is "A": true',
+        "     no   price * qty > 1000  price is 3, qty is absent: unknown",
+    ]

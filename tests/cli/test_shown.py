@@ -14,6 +14,7 @@ from tamis.cli.network.top import as_text
 from tamis.cli.operate.records import shown as log_line
 from tamis.cli.tables import columns
 from tamis.protocol.language import format_filter, parse
+from tamis.protocol.residual import Assembler
 from tamis.router.daemon.logs import TextLines, fields
 
 EVIL = "\x1b]0;owned\x07\n\u202egnp\x9b"
@@ -53,7 +54,11 @@ def test_top_is_escaped() -> None:
 
 def test_an_explanation_is_escaped(monkeypatch, capsys) -> None:
     item = {"client": EVIL, "subscription": 1, "filter": "x = 1", "handle": 0}
-    answer = {"filters": [item], "matching_filters": 1, "clients": [EVIL], "complete": True}
+    made = Assembler()
+    made.attribute(EVIL)
+    denied = item | {"program": made.program().pack().hex()}
+    answer = {"filters": [item], "denied_filters": [denied], "denied": 1}
+    answer |= {"matching_filters": 2, "clients": [EVIL], "complete": True}
     monkeypatch.setattr("tamis.cli.reach.admin_http.asked", lambda *_: (200, json.dumps(answer).encode()))
     assert explain_live("127.0.0.1:7600", {"x": 1}, as_json=False) == 0
     assert is_harmless(capsys.readouterr().out)

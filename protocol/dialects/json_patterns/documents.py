@@ -8,36 +8,79 @@
 Law: what is inside an array is a list of rows. Two values have the same number if they may satisfy a pattern together:
 if no array has them in two of its elements. `path[]` is the number of values of the path, and there for an array of
 objects, too. A document that has no such form is Refused.
+
+Of an array with more rows than ELEMENTS_MAX the attributes have the first ones, and LEFT_OUT counts the values of the
+others. A pattern is satisfied by one row of each array, or by numbers of values: so it wants a document exactly if it
+wants one of the windows, each of which has as many rows of each array as attributes have, and counts of all.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping
-from typing import Any, Final
+from itertools import product
+from typing import Any, Final, NamedTuple
 
-from tamis.protocol.dialects.events import DEPTH_MAX, LENGTH, NULL
+from tamis.protocol.dialects.events import DEPTH_MAX, LEFT_OUT, LENGTH, NULL
 from tamis.protocol.errors import Refused
 from tamis.protocol.values import Value
 
 ELEMENTS_MAX: Final = 8
+"""Rows of an array that attributes have."""
+ROWS_MAX: Final = 1_024
 """Rows of an array."""
+WINDOWS_MAX: Final = 256
+"""Windows of a document."""
 
 _Row = dict[str, Any]
 
 
+class _Document(NamedTuple):
+    """What is outside of arrays, as attributes, and the rows of each array by its path."""
+
+    outside: dict[str, Value]
+    arrays: dict[str, list[_Row]]
+
+
 def attributes_of(document: object) -> dict[str, Value]:
+    read = _read(document)
+    found = _window(read, dict.fromkeys(read.arrays, 0))
+    left_out = sum(len(row) for rows in read.arrays.values() for row in rows[ELEMENTS_MAX:])
+    if left_out:
+        _put(found, LEFT_OUT, left_out)
+    return found
+
+
+def windows_of(document: object) -> Iterator[dict[str, Value]]:
+    """Yield the windows of a document, the first of which is its attributes; Refused if they are too many."""
+    read = _read(document)
+    starts = [range(0, max(1, len(rows)), ELEMENTS_MAX) for rows in read.arrays.values()]
+    if math.prod(map(len, starts)) > WINDOWS_MAX:
+        raise Refused(f"the arrays have more than {WINDOWS_MAX:,} combinations of {ELEMENTS_MAX} elements")
+    for window in product(*starts):
+        yield _window(read, dict(zip(read.arrays, window, strict=True)))
+
+
+def _read(document: object) -> _Document:
     if not isinstance(document, Mapping):
         raise Refused("an event is an object")
-    found: dict[str, Value] = {}
-    arrays: dict[str, set[str]] = {}  # the path of an array: the paths of the values in it
+    read = _Document({}, {})
     for path, value in _outside_arrays(document, (), 0):
-        if isinstance(value, list):
-            rows = _rows(value, path, 0)
-            arrays[path] = {name for row in rows for name in row}
-            _put_rows(found, path, rows)
+        if not isinstance(value, list):
+            _put(read.outside, path, value)
+        elif path in read.arrays:
+            raise Refused(f"two values of the event have the name '{path}{LENGTH}'")
         else:
-            _put(found, path, value)
-    _check_apart(found, arrays)
+            read.arrays[path] = _rows(value, path, 0)
+    return read
+
+
+def _window(read: _Document, firsts: Mapping[str, int]) -> dict[str, Value]:
+    """Return the attributes of a document with the rows of each array from one of them on."""
+    found = dict(read.outside)
+    for path, rows in read.arrays.items():
+        _put_rows(found, path, rows, firsts[path])
+    _check_apart(found, {path: {name for row in rows for name in row} for path, rows in read.arrays.items()})
     return found
 
 
@@ -58,8 +101,8 @@ def _rows(value: object, path: str, depth: int) -> list[_Row]:
     _check_depth(depth)
     if isinstance(value, list):
         rows = [row for element in value for row in _rows(element, path, depth + 1)]
-        if len(rows) > ELEMENTS_MAX:
-            raise Refused(f"the array {path!r} has more than {ELEMENTS_MAX} elements")
+        if len(rows) > ROWS_MAX:
+            raise Refused(f"the array {path!r} has more than {ROWS_MAX:,} elements")
         if any(path in row for row in rows) and any(row and path not in row for row in rows):
             raise Refused(f"the array {path!r} has objects beside other values")
         return rows
@@ -70,8 +113,8 @@ def _rows(value: object, path: str, depth: int) -> list[_Row]:
     rows = [{}]
     for name, inner in value.items():
         others = _rows(inner, f"{path}.{name}", depth + 1) or [{}]
-        if len(rows) * len(others) > ELEMENTS_MAX:
-            raise Refused(f"the arrays in {path!r} have more than {ELEMENTS_MAX} combinations")
+        if len(rows) * len(others) > ROWS_MAX:
+            raise Refused(f"the arrays in {path!r} have more than {ROWS_MAX:,} combinations")
         rows = [_merged(row, other) for row in rows for other in others]
     return rows
 
@@ -82,12 +125,13 @@ def _merged(row: _Row, other: _Row) -> _Row:
     return row | other
 
 
-def _put_rows(found: dict[str, Value], path: str, rows: list[_Row]) -> None:
+def _put_rows(found: dict[str, Value], path: str, rows: list[_Row], first: int) -> None:
     counts = {path: 0}
-    for number, row in enumerate(rows):
+    for number, row in enumerate(rows, -first):
         for name, value in row.items():
             counts[name] = counts.get(name, 0) + 1
-            _put(found, f"{name}[{number}]", value)
+            if 0 <= number < ELEMENTS_MAX:
+                _put(found, f"{name}[{number}]", value)
             if value is None:
                 found[f"{name}{LENGTH}{NULL}"] = True
     for name, count in counts.items():

@@ -6,13 +6,13 @@ enough, and two fields inside one array need one element. `anything-but` needs a
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from tamis.protocol.dialects import json_text
 from tamis.protocol.dialects.dialect import Dialect, Translated
 from tamis.protocol.dialects.json_patterns.deciding import decided
-from tamis.protocol.dialects.json_patterns.documents import attributes_of
+from tamis.protocol.dialects.json_patterns.documents import attributes_of, windows_of
 from tamis.protocol.dialects.json_patterns.pattern import PathShape
 from tamis.protocol.dialects.json_patterns.reading import PatternReader
 from tamis.protocol.dialects.json_text import FormMistake
@@ -44,6 +44,18 @@ def translate(text: str) -> Translated:
 def attributes(event: Mapping[str, Any]) -> dict[str, Value]:
     """Return the values of an event by their paths. Refused for an event whose envelope is not that of EventBridge."""
     found = attributes_of(event)
+    _check_envelope(event)
+    return found
+
+
+def windows(event: Mapping[str, Any]) -> Iterator[dict[str, Value]]:
+    """Yield forms of the whole event; Refused as `attributes`."""
+    for found in windows_of(event):
+        _check_envelope(event)
+        yield found
+
+
+def _check_envelope(event: Mapping[str, Any]) -> None:
     for name in _TEXTS:
         if name in event and not isinstance(event[name], str):
             raise Refused(f"{name!r} of an event is a text")
@@ -52,7 +64,6 @@ def attributes(event: Mapping[str, Any]) -> dict[str, Value]:
         raise Refused(f"{_LIST!r} of an event is an array of texts")
     if not isinstance(event.get(_OBJECT, {}), Mapping):
         raise Refused(f"{_OBJECT!r} of an event is an object")
-    return found
 
 
-DIALECT: Final = Dialect("eventbridge", "event patterns of Amazon EventBridge", translate, attributes)
+DIALECT: Final = Dialect("eventbridge", "event patterns of Amazon EventBridge", translate, attributes, windows)

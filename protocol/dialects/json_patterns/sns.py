@@ -15,7 +15,7 @@ from typing import Any, Final
 from tamis.protocol.dialects import json_text
 from tamis.protocol.dialects.dialect import Dialect, Translated
 from tamis.protocol.dialects.json_patterns.deciding import decided
-from tamis.protocol.dialects.json_patterns.documents import attributes_of
+from tamis.protocol.dialects.json_patterns.documents import attributes_of, windows_of
 from tamis.protocol.dialects.json_patterns.pattern import Joined, Member, PathShape, members_of
 from tamis.protocol.dialects.json_patterns.reading import OR, PatternReader
 from tamis.protocol.dialects.json_text import FormMistake, Path
@@ -51,6 +51,19 @@ def translate(text: str) -> Translated:
 def attributes(event: Mapping[str, Any]) -> dict[str, Value]:
     """Return the attributes of a notification and the values of its body, below `Message.`. An event of another form is
     its attributes, each by its type and value, or by its value alone."""
+    document, empty = _document(event)
+    return attributes_of(document) | empty
+
+
+def windows(event: Mapping[str, Any]) -> Iterator[dict[str, Value]]:
+    """Yield forms of the whole event; Refused as `attributes`."""
+    document, empty = _document(event)
+    for found in windows_of(document):
+        yield found | empty
+
+
+def _document(event: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Value]]:
+    """Return the values of a notification as one document, and the attributes that tell what of it is empty."""
     if not isinstance(event, Mapping):
         raise Refused("an event is an object")
     is_notification = _ATTRIBUTES in event or _MESSAGE in event
@@ -62,12 +75,8 @@ def attributes(event: Mapping[str, Any]) -> dict[str, Value]:
     if _MESSAGE in values:
         raise Refused(f"an attribute has the name of the body, {_MESSAGE!r}")
     body = _object(event.get(_MESSAGE)) if is_notification else {}
-    found = attributes_of(values | {_MESSAGE: body})
-    if not values:
-        found[EMPTY] = True
-    if not body:
-        found[f"{_MESSAGE}{EMPTY}"] = True
-    return found
+    empty: dict[str, Value] = {} if values else {EMPTY: True}
+    return values | {_MESSAGE: body}, empty if body else empty | {f"{_MESSAGE}{EMPTY}": True}
 
 
 # --- policies --------------------------------------------------------------------------------------------------------
@@ -161,4 +170,4 @@ def _json(text: str) -> object:
         return None
 
 
-DIALECT: Final = Dialect("sns", "filter policies of Amazon SNS", translate, attributes)
+DIALECT: Final = Dialect("sns", "filter policies of Amazon SNS", translate, attributes, windows)

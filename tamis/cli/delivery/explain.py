@@ -11,7 +11,7 @@ from tamis.cli.delivery.program_verdict import ProgramVerdict, program_verdict
 from tamis.cli.delivery.verdicts import constraint_lines, yes_or_no
 from tamis.cli.reach.admin import admin_token_option
 from tamis.cli.reach.connecting import refusals
-from tamis.cli.reach.events import event_attributes
+from tamis.cli.reach.events import message_of
 from tamis.cli.reach.predicates import dialect_option
 from tamis.cli.reach.spaces_at import names_space, spaces_option, told_spaces
 from tamis.protocol import dialects
@@ -21,7 +21,6 @@ from tamis.protocol.explain import ConstraintVerdict, Explanation, FilterVerdict
 from tamis.protocol.json_form import encode_constraint, encode_filter
 from tamis.protocol.language import format_constraint, format_filter
 from tamis.protocol.language.das import compile_profile
-from tamis.protocol.message_text import parse_message
 from tamis.protocol.shown import shown
 from tamis.protocol.spaces import SpaceSet
 
@@ -76,13 +75,13 @@ def command(
         from tamis.cli.delivery.explain_live import explain_live
 
         with refusals():
-            return explain_live(target, parse_message(words), as_json)
+            return explain_live(target, message_of(words, dialect), as_json)
     if not words:
         raise click.UsageError("Missing argument 'PREDICATE'")
     with refusals():
         known = told_spaces(declared, not is_das and not dialect and names_space(words[0]))
         found = _read(words[0], known, dialect, is_das)
-        attributes = event_attributes(words[1:], dialect) if dialect else parse_message(words[1:])
+        attributes = message_of(words[1:], dialect)
     for warning in found.warnings:
         click.echo(shown(warning), err=True)
     explanation = explain(found.predicate, attributes)
@@ -117,7 +116,7 @@ def _as_text(explanation: Explanation, said: ProgramVerdict | None) -> Iterator[
         yield f"{yes_or_no(verdict.matches):<3}  {format_filter(verdict.filter)}"
         yield from constraint_lines(verdict)
     if said is not None:
-        yield said.line()
+        yield from said.lines()
 
 
 def _matches(explanation: Explanation, said: ProgramVerdict | None) -> bool:

@@ -1,7 +1,7 @@
 """The reasons why a message would be delivered or forwarded, from the tables of running routers.
 
-Law: the router reports which filters match; the value that each constraint saw is computed here, by the rules of the
-language.
+Law: the router reports which filters match, and which programs do not let the message pass; the values that each
+constraint and each condition of a program saw are computed here, by the rules of the language and by the twin.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from typing import Any, Final
 
 import click
 
+from tamis.cli.delivery.program_verdict import program_verdict
 from tamis.cli.delivery.trails import some
 from tamis.cli.delivery.verdicts import constraint_lines
 from tamis.cli.network.strategy_lines import message_by_root
@@ -19,6 +20,7 @@ from tamis.cli.reach.admin import NoAnswer, routers
 from tamis.protocol.explain import explain
 from tamis.protocol.language import parse
 from tamis.protocol.limits import PREDICATE_BYTES_MAX
+from tamis.protocol.residual import read_program
 from tamis.protocol.shown import shown
 from tamis.protocol.values import Value
 
@@ -59,13 +61,25 @@ def _as_text(router: str, answer: dict[str, Any], attributes: Mapping[str, Value
         yield f"and it is forwarded {'; '.join(onward)}"
     for item in filters:
         yield f"{_whose(item)}: {item['filter']}"
-        if item.get("cut") or len(item["filter"].encode()) > PREDICATE_BYTES_MAX:
-            yield f"     (too long to explain: {item.get('filter_length', len(item['filter'])):,} characters)"
-            continue
-        for verdict in explain(parse(item["filter"]), attributes).filters:
-            yield from constraint_lines(verdict)
-    if not answer["complete"]:
-        yield f"{total - len(filters):,} more filters match"
+        yield from _verdict_lines(item, attributes)
+    denied = answer.get("denied_filters", [])  # routers of earlier versions do not list them
+    for item in denied:
+        yield f"not for {_whose(item)}, by its program: {item['filter']}"
+        yield from _verdict_lines(item, attributes)
+    if not answer["complete"] or len(denied) < answer.get("denied", 0):
+        yield f"{total - len(filters) - len(denied):,} more filters match"
+
+
+def _verdict_lines(item: dict[str, Any], attributes: Mapping[str, Value]) -> Iterator[str]:
+    """Return a line for each constraint of a filter, and for each condition of its residual program."""
+    if item.get("cut") or len(item["filter"].encode()) > PREDICATE_BYTES_MAX:
+        yield f"     (too long to explain: {item.get('filter_length', len(item['filter'])):,} characters)"
+        return
+    for verdict in explain(parse(item["filter"]), attributes).filters:
+        yield from constraint_lines(verdict)
+    if item.get("program"):
+        program = read_program(bytes.fromhex(item["program"]))
+        yield from program_verdict(program, (), attributes).condition_lines()
 
 
 def _whose(item: dict[str, Any]) -> str:

@@ -8,6 +8,7 @@ from tamis.cli.delivery.dry_run import HEAD as DRY_HEAD
 from tamis.cli.delivery.dry_run import DryRunDisplay
 from tamis.cli.delivery.trails import Form, Names, end, followed, router_option, show, some, timeout_option
 from tamis.cli.reach.connecting import access_options
+from tamis.cli.reach.predicates import event_dialect_option
 from tamis.protocol.old_names import with_old
 from tamis.protocol.wire.report_bodies import MatchedFilter, TraceRecord
 
@@ -17,6 +18,7 @@ Examples:
   tamis trace tamis://10.0.0.5:7400 '{"price": 300, "dest": "MXP"}' --payload hello
   tamis trace class=alert severity=6 --router network.yaml
   tamis trace class=alert severity=6 --json
+  tamis trace --dialect mqtt hall/temperature
   tamis trace --dry-run class=alert severity=6 device=web-3 --router network.yaml
 """
 _HEAD = ("arrived ms", "match us", "filters", "forwarded to", "stored by", "delivered to", "matching filters")
@@ -26,6 +28,7 @@ _HEAD = ("arrived ms", "match us", "filters", "forwarded to", "stored by", "deli
 @click.argument("words", nargs=-1, metavar="[ADDRESS]... ATTRIBUTE...")
 @click.option("--payload", metavar="TEXT", default="", help="Set the payload.")
 @click.option("--dry-run", "is_dry", is_flag=True, help="Publish nothing; show where the message would go.")
+@event_dialect_option
 @router_option
 @timeout_option
 @access_options
@@ -34,6 +37,7 @@ def command(
     words: tuple[str, ...],
     payload: str,
     is_dry: bool,
+    dialect: str | None,
     target: str | None,
     timeout_s: float,
     name: str | None,
@@ -52,21 +56,22 @@ def command(
     number of subscriptions at a router that the message would satisfy and their clients, the routers that it would be
     forwarded to, and the durable subscriptions that would store it.
 
-    ADDRESS and ATTRIBUTE are as for `tamis pub`. Routers report the numbers of clients and of their subscriptions;
-    --router also requests names and predicates (TARGET is as for `tamis status`). The exit code is 1 if a router did
-    not answer.
+    ADDRESS, ATTRIBUTE and --dialect are as for `tamis pub`. Routers report the numbers of clients and of their
+    subscriptions; --router also requests names and predicates (TARGET is as for `tamis status`). The exit code is 1 if
+    a router did not answer.
     """
     if is_dry and payload:
         raise click.UsageError("--payload cannot be used with --dry-run, which publishes no message")
     if is_dry:
         dry, names = followed(
-            words, (name, token_file, ca), target, lambda client, say: client.route(say, timeout_s=timeout_s)
+            *(words, (name, token_file, ca), target, dialect),
+            lambda client, say: client.route(say, timeout_s=timeout_s),
         )
         display = DryRunDisplay(names)
         show(dry, names, DRY_HEAD, display.row, display.form if as_json else None)
         return end(dry, names, timeout_s)
     trail, names = followed(
-        *(words, (name, token_file, ca), target),
+        *(words, (name, token_file, ca), target, dialect),
         lambda client, attributes: client.trace(attributes, payload.encode(), timeout_s=timeout_s),
     )
     entry = trail.report(trail.entry) if trail.entry is not None else None

@@ -16,9 +16,9 @@ import click
 from tamis.cli.network.strategy_lines import message_by_root
 from tamis.cli.reach.admin import AdminTarget, Command, NoAnswer, admin_token_option, routers
 from tamis.cli.reach.connecting import access, refusals, split_addresses
+from tamis.cli.reach.events import message_of
 from tamis.cli.tables import columns
 from tamis.client.trail import AnyReport, Trail, Way, way_of
-from tamis.protocol.message_text import parse_message
 from tamis.protocol.shown import shown
 from tamis.protocol.values import Value
 from tamis.protocol.wire.numbers import stable_number
@@ -131,16 +131,17 @@ def followed(
     words: Sequence[str],
     who: tuple[str | None, str | None, str | None],
     target: str | None,
+    dialect: str | None,
     follow: Callable[[Client, dict[str, Value]], Trail[AnyReport]],
 ) -> tuple[Trail[AnyReport], Names]:
-    """Query the network; `words` are addresses and attributes, `who` are the arguments of `access` besides the
-    addresses."""
+    """Query the network; `words` are addresses and attributes, or an event of a dialect, `who` are the arguments of
+    `access` besides the addresses."""
     addresses, attribute_words = split_addresses(words)
     if not attribute_words:
         raise click.UsageError("Missing argument 'ATTRIBUTE'; {} is a message without attributes")
     with refusals():
         asked = routers(target) if target is not None else []
-        attributes = parse_message(attribute_words)
+        attributes = message_of(attribute_words, dialect)
         with access(addresses, *who).blocking_client() as client:
             trail = follow(client, attributes)
     names = Names(client.name, *(report.router for report in trail.reports))

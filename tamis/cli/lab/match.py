@@ -58,7 +58,12 @@ _FILE = click.Path(exists=True, dir_okay=False, allow_dash=True)
 @click.option(
     "--stats", "with_stats", is_flag=True, help="Print the counts and the cost on stderr, as one JSON object."
 )
-@click.option("--dialect", metavar="DIALECT", help="Filters and messages are of this dialect of `tamis translate`.")
+@click.option(
+    "--dialect",
+    metavar="NAME",
+    envvar="TAMIS_DIALECT",
+    help="Filters and messages are of this dialect of `tamis translate`.",
+)
 @click.option("--json", "as_json", is_flag=True, help="JSON lines, the only format.")
 def command(
     filters: str,

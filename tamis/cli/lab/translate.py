@@ -20,7 +20,7 @@ from tamis.cli.reach.connecting import refusals
 from tamis.cli.reach.events import read_json
 from tamis.protocol import dialects
 from tamis.protocol.dialects.dialect import Dialect, Translated
-from tamis.protocol.dialects.verdict import verdict
+from tamis.protocol.dialects.verdict import verdict_on
 from tamis.protocol.errors import Refused
 from tamis.protocol.json_form import encode_filter
 from tamis.protocol.language import format_predicate
@@ -131,7 +131,7 @@ def _answer(line: str, name: str) -> dict[str, Any]:
     verdicts, problems = [], []
     for number, event in enumerate(form["events"]):
         try:
-            verdicts.append(verdict(found, dialect.attributes(event)))
+            verdicts.append(verdict_on(found, dialect, event))
         except Refused as error:
             verdicts.append(None)
             problems.append(f"event {number}: {error}")

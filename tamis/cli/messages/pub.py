@@ -14,7 +14,9 @@ from tamis.cli.amounts import TIMES, checked
 from tamis.cli.messages.pace import Pace
 from tamis.cli.messages.pub_tally import Tally
 from tamis.cli.reach.connecting import access, access_options, refusals, split_addresses
+from tamis.cli.reach.predicates import event_dialect_option
 from tamis.cli.reach.spaces_at import spaces_option, told_spaces
+from tamis.cli.reach.wanted_names import WantedNames
 from tamis.client.messages.published import TTL_MS_MAX
 from tamis.protocol.amounts import milliseconds_of
 
@@ -92,9 +94,7 @@ class _Pub(click.Command):
 @click.option("--seed", type=int, help="For random and pick: equal seeds give equal messages.")
 @click.option("--space", metavar="NAME", help="Publish messages of this space; sets the attribute that names it.")
 @spaces_option
-@click.option(
-    "--dialect", metavar="NAME", help="The message is an event of this system, as `tamis translate` names them."
-)
+@event_dialect_option
 @access_options
 @click.option("--json", "as_json", is_flag=True, help="Print the summary as one JSON object on stdout.")
 def command(
@@ -123,7 +123,9 @@ def command(
     "payload": "..."} as `tamis sub --json` prints.
 
     With --dialect, the attributes are those of an event of another system: attributes, JSON, or the text of a topic,
-    and a JSON value in each line of stdin. docs/reference/dialects.md has the attributes that an event is given.
+    and a JSON value in each line of stdin. docs/reference/dialects.md has the attributes that an event is given. Of an
+    event with more than 64, those that filters of the network use are kept, as the administration of the router says,
+    and the attribute `left-out` is the number of the others.
 
     Attributes and --payload may hold {{count}}, {{random 1 100}}, {{pick a b c}} and {{time}}, filled in for each
     message.
@@ -150,7 +152,8 @@ def command(
     with refusals():
         told = access(addresses, name, token_file, ca)
         fit = None if space is None else _fit(space, told_spaces(declared, is_needed=False))
-        source = _source(attributes, payload, payload_file, count, seed, fit, dialect)
+        names = None if dialect is None else WantedNames(told.addresses[0])
+        source = _source(attributes, payload, payload_file, count, seed, fit, dialect, names)
         with told.blocking_client() as client:
             tally = Tally(client.router or "", is_confirmed=confirm is not None, says_stored=confirm in _OF_DISK)
             how = _How(confirm, retry, ttl, Pace(rate) if rate else None)
@@ -159,6 +162,7 @@ def command(
                 client.close()  # the drain also requests the router's clock, after all messages
             finally:
                 tally.refused_lines, tally.clock_ahead_s = source.refused, client.clock_ahead_s
+                tally.is_left_out = names is not None and names.is_left_out
                 tally.sum_up(as_json=as_json)
     return 0 if tally.is_whole and (tally.is_all_stored or not require_stored) else 1
 
@@ -180,6 +184,7 @@ def _source(
     seed: int | None,
     fit: Fit | None,
     dialect: str | None,
+    names: WantedNames | None,
 ) -> Made | InputMessages:
     from tamis.cli.messages.publications import InputMessages, Made, Recipe
     from tamis.protocol import dialects
@@ -190,14 +195,14 @@ def _source(
         raise click.UsageError("use --payload or --payload-file, not both")
     if words:
         content = payload or _content(payload_file)
-        return Made(Recipe(words, content, Random(seed), fit, dialect), count)  # noqa: S311 - no secret
+        return Made(Recipe(words, content, Random(seed), fit, dialect, names), count)  # noqa: S311 - no secret
     if payload is not None or payload_file is not None:
         raise click.UsageError(
             "a payload option needs attributes as arguments ({} for none); lines of stdin have their own payloads"
         )
     if sys.stdin.isatty():
         click.echo("reading messages from stdin, one JSON object a line; Ctrl-D ends", err=True)
-    return InputMessages(fit, dialect)
+    return InputMessages(fit, dialect, names)
 
 
 def _fit(space: str, known: SpaceSet) -> Fit:

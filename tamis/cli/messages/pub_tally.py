@@ -34,6 +34,8 @@ class Tally:
 
     def __init__(self, router: str, *, is_confirmed: bool, says_stored: bool) -> None:
         self.sent = self.refused_lines = 0
+        self.is_left_out = False
+        """Whether an event had more values than a message has room for."""
         self.clock_ahead_s: float | None = None
         """By how much the clock of this machine is ahead of the router's; None if the router has sent no time."""
         self.first_unknown: PublishUnknown | None = None
@@ -87,6 +89,8 @@ class Tally:
             click.echo(shown(f"Error: {of_many}{reason}", keep="\n"), err=True)
         if self._is_ahead:
             click.echo(self._clock_sentence(), err=True)
+        if self.is_left_out:
+            click.echo("events had more values than messages have room for; `left-out` says how many", err=True)
         click.echo(self._sentence(seconds), err=True)
 
     @property

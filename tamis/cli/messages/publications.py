@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from itertools import count as count_from
 from random import Random
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from tamis.cli.lines import taken
 from tamis.cli.messages.templates import Moment, Template
@@ -19,6 +19,9 @@ from tamis.protocol.json_form import decode_publication
 from tamis.protocol.limits import DELIVERABLE_BYTES_MAX
 from tamis.protocol.message_text import parse_message
 from tamis.protocol.values import Value
+
+if TYPE_CHECKING:
+    from tamis.cli.reach.wanted_names import WantedNames
 from tamis.protocol.wire.data_frames import encode_publish
 
 _BATCH: Final = 256
@@ -44,7 +47,9 @@ class Recipe:
         random: Random,
         fit: Fit | None = None,
         dialect: str | None = None,
+        names: WantedNames | None = None,
     ) -> None:
+        self._names = names
         self._fit = fit
         self._dialect = dialect
         self._words = [Template(word) for word in words]
@@ -60,7 +65,9 @@ class Recipe:
         attributes = self._fixed
         if attributes is None:
             words = [word.render(moment) for word in self._words]
-            attributes = parse_message(words) if self._dialect is None else event_attributes(words, self._dialect)
+            attributes = (
+                parse_message(words) if self._dialect is None else event_attributes(words, self._dialect, self._names)
+            )
             attributes = attributes if self._fit is None else self._fit(attributes)
         payload = self._payload
         return attributes, payload if isinstance(payload, bytes) else payload.render(moment).encode()
@@ -83,10 +90,10 @@ class Made:
             yield [self._recipe.message(number) for number in range(first, end)]
 
 
-def _publication(line: str, fit: Fit | None, dialect: str | None) -> Publication:
+def _publication(line: str, fit: Fit | None, dialect: str | None, names: WantedNames | None) -> Publication:
     """Return the message of a line; Refused if the line is invalid, violates its space, or is too large for any
     router."""
-    attributes, payload = decode_publication(line) if dialect is None else (line_attributes(line, dialect), b"")
+    attributes, payload = decode_publication(line) if dialect is None else (line_attributes(line, dialect, names), b"")
     attributes = attributes if fit is None else fit(attributes)
     if len(line) * _BYTES_PER_CHARACTER_MAX > DELIVERABLE_BYTES_MAX:
         size = len(encode_publish(0, 0, 0, attributes, payload, 0))
@@ -100,13 +107,14 @@ def _publication(line: str, fit: Fit | None, dialect: str | None) -> Publication
 class InputMessages:
     """The messages on stdin, one JSON object per line, or one event of a dialect. `refused` counts invalid lines."""
 
-    def __init__(self, fit: Fit | None = None, dialect: str | None = None) -> None:
+    def __init__(self, fit: Fit | None = None, dialect: str | None = None, names: WantedNames | None = None) -> None:
+        self._names = names
         self.refused = 0
         self._fit = fit
         self._dialect = dialect
 
     def __iter__(self) -> Iterator[list[Publication]]:
-        for batch in taken("-", lambda line: _publication(line, self._fit, self._dialect)):
+        for batch in taken("-", lambda line: _publication(line, self._fit, self._dialect, self._names)):
             messages = [message for message in batch if message is not None]
             self.refused += len(batch) - len(messages)
             yield messages

@@ -8,22 +8,41 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tamis.protocol import dialects
+from tamis.protocol.dialects.events import LEFT_OUT
 from tamis.protocol.errors import Refused
 from tamis.protocol.message_text import parse_message
 from tamis.protocol.values import Value
 
-
-def event_attributes(words: Sequence[str], dialect: str) -> dict[str, Value]:
-    """Return the attributes that the dialect gives to the event; Refused or MessageTextError if it is none."""
-    return dict(dialects.get(dialect).attributes(_event(words)))
+if TYPE_CHECKING:
+    from tamis.cli.reach.wanted_names import WantedNames
 
 
-def line_attributes(line: str, dialect: str) -> dict[str, Value]:
-    """Return the attributes that the dialect gives to the event of a line of JSON; Refused if it is none."""
-    return dict(dialects.get(dialect).attributes(read_json(line)))
+def event_attributes(words: Sequence[str], dialect: str, names: WantedNames | None = None) -> dict[str, Value]:
+    """Return the attributes that the dialect gives to the event; Refused or MessageTextError if it is none. Of an event
+    with more of them than a message, those of `names` come first."""
+    return _fitted(_event(words), dialect, names)
+
+
+def message_of(words: Sequence[str], dialect: str | None) -> dict[str, Value]:
+    """Return the attributes of a message, or of an event of a dialect."""
+    return event_attributes(words, dialect) if dialect else parse_message(words)
+
+
+def line_attributes(line: str, dialect: str, names: WantedNames | None = None) -> dict[str, Value]:
+    """Return the attributes that the dialect gives to the event of a line of JSON, as `event_attributes`."""
+    return _fitted(read_json(line), dialect, names)
+
+
+def _fitted(event: object, dialect: str, names: WantedNames | None) -> dict[str, Value]:
+    known = dialects.get(dialect)
+    found = dict(known.attributes(event))
+    if LEFT_OUT in found and names is not None:
+        found = dict(known.attributes(event, names.now()))
+        names.is_left_out |= LEFT_OUT in found
+    return found
 
 
 def read_json(text: str) -> Any:  # noqa: ANN401 - whatever the text holds

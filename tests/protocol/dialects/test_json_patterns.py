@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import json
 import time
+from collections import Counter
+from random import Random
 
 import pytest
 
 from tamis.protocol import dialects, limits
-from tamis.protocol.dialects.json_patterns.documents import attributes_of
+from tamis.protocol.dialects.json_patterns.documents import attributes_of, windows_of
 from tamis.protocol.dialects.json_patterns.pattern import PRODUCT_MAX
-from tamis.protocol.dialects.verdict import verdict
+from tamis.protocol.dialects.verdict import verdict, verdict_on
 from tamis.protocol.errors import Refused
 from tamis.protocol.residual import read_program
+from tests.protocol.dialects.judges.json_patterns import eventbridge as judge
 from tests.protocol.dialects.tables import cases_of
 
 NAMES = [name for name in dialects.names() if name in ("eventbridge", "sns")]
@@ -44,8 +47,9 @@ def test_a_document_is_its_values(document, attributes):
         ({"a": [{"b": 1}], "a.b": 2}, "the array 'a' and the value 'a.b' share a name"),
         ({"a": [{"b": 1}], "a.c": [2]}, "the array 'a' and the value 'a.c' share a name"),
         ({"a": [{"b": 1}], "a.c": None}, "the array 'a' and the value 'a.c' share a name"),
-        ({"a": list(range(9))}, "the array 'a' has more than 8 elements"),
-        ({"a": [{"b": [1, 2, 3], "c": [1, 2, 3]}]}, "the arrays in 'a' have more than 8 combinations"),
+        ({"a": list(range(1_025))}, "the array 'a' has more than 1,024 elements"),
+        ({"a": [{"b": [1] * 33, "c": [1] * 32}]}, "the arrays in 'a' have more than 1,024 combinations"),
+        ({"a": [*range(9)], "left-out": 1}, "two values of the event have the name 'left-out'"),
         ({"a": [1, {"b": 2}]}, "the array 'a' has objects beside other values"),
         ({"a[0]": 1}, r"the name 'a\[0\]' ends with `\]`"),
         ({"a": [{"b?null": 1}]}, r"the name 'a.b\?null' ends with"),
@@ -144,3 +148,71 @@ def test_conditions_that_need_rows_share_the_code_of_nested_objects():
     found = dialects.get("eventbridge").translate('{"a": {"b": {"c": {"x": [1], "y": [2]}}}}')
     assert found.residual is not None
     assert len(found.residual.code) < 130
+
+
+def large_events():
+    """Events whose arrays have more elements than attributes have, each beside a pattern."""
+    random = Random(5)
+    fields = ("a", "b", "c.d", "c.e")
+    for _ in range(300):
+        detail = {
+            "a": random.choices(["x", "y", 1, None], [50, 2, 50, 2], k=random.randrange(40)),
+            "b": [[random.choice("xy")] for _ in range(random.randrange(12))],
+            "c": [
+                {"d": random.choice("uv"), "e": random.choices((1, 2, 3), (9, 9, 1))[0]}
+                for _ in range(random.randrange(30))
+            ],
+        }
+        asked = random.sample(fields, random.randrange(1, 4))
+        pattern = {}
+        for path in asked:
+            at = pattern
+            *steps, last = path.split(".")
+            for step in steps:
+                at = at.setdefault(step, {})
+            conditions = (
+                ["y"],
+                ["u", {"exists": False}],
+                [3, None],
+                [{"anything-but": ["x", "u"]}],
+                [{"exists": True}],
+            )
+            at[last] = random.choice(conditions)
+        yield json.dumps({"detail": pattern}), {"detail": detail}
+
+
+def test_verdicts_on_whole_events_know_every_element():
+    dialect, seen = dialects.get("eventbridge"), Counter()
+    for text, event in large_events():
+        wanted, found = judge(text, event), dialect.translate(text)
+        if not found.decided:
+            continue
+        assert verdict_on(found, dialect, event) is wanted, (text, event)
+        attributes = dialect.attributes(event)
+        by_message = verdict(found, attributes)
+        assert by_message is wanted or "left-out" in attributes
+        seen[wanted, by_message] += 1
+    assert min(seen[True, True], seen[False, False], seen[True, False]) > 3
+    assert not seen[False, True]  # a message never says more than its event
+
+
+def test_an_event_of_more_than_64_values_keeps_those_that_filters_use():
+    event = {"detail": {f"n{number:02}": number for number in range(100)}}
+    dialect = dialects.get("eventbridge")
+    first = dialect.attributes(event)
+    assert (len(first), first["left-out"]) == (64, 37)
+    assert "detail.n62" in first
+    assert "detail.n63" not in first
+    wanted = dialect.attributes(event, {"detail.n99", "detail.n80", "other"})
+    assert (wanted["detail.n99"], wanted["detail.n80"], wanted["left-out"], len(wanted)) == (99, 80, 37, 64)
+    assert "detail.n61" not in wanted
+    assert "left-out" not in dialect.attributes({"detail": {f"n{number}": number for number in range(64)}})
+    assert verdict_on(dialect.translate('{"detail": {"n99": [99]}}'), dialect, event) is True
+
+
+def test_what_does_not_fit_in_arrays_is_counted_with_the_rest():
+    event = {"detail": {"a": [*range(20)]} | {f"n{number:02}": number for number in range(60)}}
+    found = dialects.get("eventbridge").attributes(event, ("detail.a[]",))
+    assert (len(found), found["detail.a[]"], found["left-out"]) == (64, 20, 12 + 60 + 9 - 63)
+    with pytest.raises(Refused, match="more than 256 combinations of 8 elements"):
+        next(windows_of({"a": [*range(200)], "b": [*range(200)]}))

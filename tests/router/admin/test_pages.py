@@ -8,14 +8,17 @@ import time
 
 import pytest
 
+import tamis
 from tamis.cli.main import main
 from tamis.cli.reach.admin_http import asked as asked_over_http
 from tamis.protocol import dialects
 from tamis.protocol.filters import Constraint, Filter, Op
+from tamis.protocol.language import parse
 from tamis.protocol.wire.client_bodies import Ack, Reach, Subscribe, SubscriptionItem
 from tamis.protocol.wire.header import CONFIRM
 from tamis.protocol.wire.packed_filters import encode_filter
 from tamis.router.admin.answers import PAGE_BYTES, Budget, Items
+from tamis.router.admin.names import names_of_filter
 from tamis.router.admin.pages import Request, answer
 from tests.router.wire_client import WireClient, subscription
 from tests.routers import running_line
@@ -101,6 +104,60 @@ async def test_programs_of_subscriptions_are_shown_and_asked(inside):
         form, _, _ = page(net, "/explain", "POST", json.dumps({"symbol": "A", "price": price, "qty": 1}).encode())
         assert sorted(item["subscription"] for item in form["filters"]) == ids
         assert (form["denied"], form["complete"], form["clients"]) == (denied, True, ["alice"])
+        not_let = form["denied_filters"]
+        assert [item["subscription"] for item in not_let] == [7] * denied
+        programs = [item["program"] for item in [*form["filters"], *not_let] if item["subscription"] == 7]
+        assert programs == [found.residual.pack().hex()]
+
+
+async def test_names_are_those_of_filters_and_programs(inside):
+    net = inside()
+    alice, versions = await net.client("alice"), []
+
+    def names():
+        form = page(net, "/names")[0]
+        versions.append(form["version"])
+        return form["names"], form["next"]
+
+    assert names() == ([], None)
+    await alice.subscribe(1, "price < 500 and not exists hidden")
+    assert names() == (["hidden", "price"], None)
+    program = dialects.get("jms").decided("a = 1 OR b * c > 2").residual
+    item = SubscriptionItem(7, (encode_filter(parse("price > 1").filters[0]),), program.pack())
+    await alice.send(Subscribe(1, (item,), False, Reach.HOME, False))
+    assert (await alice.next(Ack)).ranges
+    assert names() == (["a", "b", "c", "hidden", "price"], None)
+    assert names()[0] == ["a", "b", "c", "hidden", "price"]
+    assert len(set(versions)) == 3
+    assert versions[2] == versions[3]
+    assert page(net, "/names?cursor=1")[0]["names"] == ["a", "b", "c", "price"]
+
+
+def test_a_filter_of_a_later_release_has_no_names():
+    assert names_of_filter(encode_filter(parse("price > 1").filters[0])) == {"price"}
+    assert names_of_filter(b"\x91\x93\xa1x\x7f\x01") == frozenset()
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("daemons")
+async def test_names_of_filters_at_other_routers(tmp_path, capsys, monkeypatch):
+    with running_line(tmp_path, "ab") as (a, b):
+        monkeypatch.setenv("TAMIS_ADMIN", a.admin)
+        event = json.dumps({"detail": {f"n{number}": number for number in range(80)}})
+        async with (
+            tamis.connect(b.client, name="alice") as alice,
+            alice.subscribe("`detail.n70` = 70 and not exists hidden", wait="network") as wanted,
+        ):
+            form = json.loads(await asyncio.to_thread(lambda: asked_over_http(a.admin, "GET", "/names", None)[1]))
+            assert form["names"] == ["detail.n70", "hidden"]
+            monkeypatch.setenv("TAMIS_DIALECT", "eventbridge")
+            assert await asyncio.to_thread(main, ["pub", a.client, event]) == 0
+            async with asyncio.timeout(10):
+                found = await anext(item async for item in wanted if isinstance(item, tamis.Message))
+            assert (found["detail.n0"], found["left-out"]) == (0, 17)
+            assert "`left-out` says how many" in capsys.readouterr().err
+            assert await asyncio.to_thread(main, ["trace", a.client, '{"detail": {"n70": 70}}']) == 0
+            assert capsys.readouterr().out.splitlines()[-1].startswith("└─ b")
 
 
 async def test_filters_of_the_index_on_folded_texts_are_shown_and_asked(inside):
@@ -126,6 +183,9 @@ async def test_filters_of_the_index_on_folded_texts_are_shown_and_asked(inside):
     ):
         form, _, _ = page(net, "/explain", "POST", json.dumps(message).encode())
         assert (form["clients"], form["complete"]) == (clients, True)
+    names = page(net, "/names")[0]["names"]
+    assert {"age", "name"} < {*names}
+    assert [name for name in names if name.endswith("~")] == []
     taken = {"name": "boB", "name~": "eve", "age": 7}
     assert page(net, "/explain", "POST", json.dumps(taken).encode())[0]["complete"] is False
 
