@@ -1,6 +1,7 @@
 """Residual programs in C do what protocol/residual/evaluate.py does, and refuse the bytes that read_program refuses.
 
 python -m tests.native.test_residual COUNT [SEED]    as many random programs, mutated ones besides
+python -m tests.native.test_residual FOLDER          what fuzz_residual has found: its corpus, or its seeds
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ import pytest
 import tamis.native
 from tamis.native._tm import lib
 from tamis.native.residual import NativeResidual
-from tamis.protocol.errors import Refused
+from tamis.protocol.errors import FrameError, Refused
 from tamis.protocol.residual import (
     Arithmetic,
     Assembler,
@@ -33,10 +34,11 @@ from tamis.protocol.residual import (
 )
 from tamis.protocol.residual.cases import folded, lower, upper
 from tamis.protocol.residual.program import _stored
-from tamis.protocol.wire.attributes import encode_attributes
+from tamis.protocol.wire.attributes import decode_attributes, encode_attributes
 from tests.native import residual_draw as draw
 
 FORM = (Path(tamis.native.__file__).parent / "residual" / "form.h").read_text()
+SEEDS = Path(tamis.native.__file__).parent / "tests" / "seeds" / "fuzz_residual"
 BUDGET = 10_000
 
 
@@ -67,6 +69,26 @@ def compare_mutated(random: Random, packed: bytes) -> str:
     return compare(random, program, changed).name
 
 
+def compare_found(path: Path) -> str:
+    """Run an input of native/tests/fuzz_residual.c in both: [size of the program, 2 bytes] program message."""
+    found = path.read_bytes()
+    packed, message = found[2 : (end := 2 + int.from_bytes(found[:2]))], found[end:]
+    try:
+        program = read_program(packed)
+    except Refused:
+        with pytest.raises(Refused):
+            NativeResidual(packed)
+        return "refused"
+    native = NativeResidual(packed)
+    try:
+        attributes = decode_attributes(message)
+    except FrameError:
+        attributes, message = {}, encode_attributes({})
+    expected = run(program, attributes, BUDGET)
+    assert native.run(message, BUDGET) == expected, (path, program, attributes)
+    return expected.verdict.name
+
+
 def compare_many(count: int, seed: int) -> Counter[str]:
     random, seen = Random(seed), Counter[str]()
     for _ in range(count):
@@ -85,6 +107,11 @@ def test_c_does_what_the_plain_evaluator_does() -> None:
     assert all(seen[f"op: {op.name}"] > 10 for op in Opcode)
     assert seen["mutated: refused"] > 500
     assert seen["mutated: TRUE"] > 5
+
+
+def test_c_does_what_the_plain_evaluator_does_on_what_a_fuzzer_has_found() -> None:
+    seen = Counter(compare_found(path) for path in sorted(SEEDS.iterdir()))
+    assert min(seen["TRUE"], seen["FALSE"], seen["UNKNOWN"]) > 3
 
 
 def test_c_knows_the_case_of_every_character() -> None:
@@ -138,6 +165,9 @@ def _enum(name: str) -> list[str]:
 
 
 if __name__ == "__main__":
+    if Path(sys.argv[1]).is_dir():
+        print(Counter(map(compare_found, sorted(Path(sys.argv[1]).iterdir()))))
+        sys.exit()
     seed = int(sys.argv[2]) if len(sys.argv) > 2 else 0
     for what, times in sorted(compare_many(int(sys.argv[1]), seed).items()):
         print(what, times)
