@@ -203,3 +203,10 @@ def test_both_halves_of_a_subscription_at_a_router(monkeypatch, capsys) -> None:
         '     yes  sym = "A"           sym is "A": true',
         "     no   price * qty > 1000  price is 3, qty is absent: unknown",
     ]
+
+
+def test_an_event_with_more_values_than_a_message_is_explained_by_those_that_the_filter_uses(capsys) -> None:
+    event = json.dumps({"detail": {f"n{number}": number for number in range(80)}})
+    assert main(["explain", "--dialect", "eventbridge", '{"detail": {"n79": [79]}}', event]) == 0
+    out, err = capsys.readouterr()
+    assert (out.splitlines()[0], err) == ("match: yes", "a message has no room for 17 values of the event\n")

@@ -316,3 +316,13 @@ def test_a_filter_of_another_system_that_is_not_decided_is_a_mistake(line, said,
 def test_an_unknown_dialect_is_misuse(tmp_path, capsys) -> None:
     assert of_dialect(tmp_path, "", "", "--dialect", "natts") == 2
     assert "did you mean nats" in capsys.readouterr().err
+
+
+def test_an_event_with_more_values_than_a_message_is_matched_or_refused(tmp_path, capsys) -> None:
+    filters = '{"i": 1, "f": {"detail": {"n79": [79]}}}\n{"i": 2, "f": {"detail": {"a": [9]}}}\n'
+    large = {f"n{number}": number for number in range(80)}
+    events = "".join(json.dumps({"detail": each}) + "\n" for each in (large, {"a": [9]}, {"a": [*range(10)]}))
+    assert of_dialect(tmp_path, filters, events, "--dialect", "eventbridge") == 1
+    out, err = capsys.readouterr()
+    assert out.splitlines() == ["[1]", "[2]", "null"]
+    assert "an array of the event has more elements than a message has of it" in err

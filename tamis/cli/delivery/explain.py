@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 import click
 
@@ -11,18 +11,21 @@ from tamis.cli.delivery.program_verdict import ProgramVerdict, program_verdict
 from tamis.cli.delivery.verdicts import constraint_lines, yes_or_no
 from tamis.cli.reach.admin import admin_token_option
 from tamis.cli.reach.connecting import refusals
-from tamis.cli.reach.events import message_of
+from tamis.cli.reach.events import event_of, message_of
 from tamis.cli.reach.predicates import dialect_option
 from tamis.cli.reach.spaces_at import names_space, spaces_option, told_spaces
 from tamis.protocol import dialects
 from tamis.protocol.dialects.dialect import Translated
+from tamis.protocol.dialects.events import LEFT_OUT
 from tamis.protocol.dialects.tamis.tamis import translate
 from tamis.protocol.explain import ConstraintVerdict, Explanation, FilterVerdict, explain
 from tamis.protocol.json_form import encode_constraint, encode_filter
 from tamis.protocol.language import format_constraint, format_filter
 from tamis.protocol.language.das import compile_profile
+from tamis.protocol.message_text import parse_message
 from tamis.protocol.shown import shown
 from tamis.protocol.spaces import SpaceSet
+from tamis.protocol.values import Value
 
 _EXAMPLE = """\b
 Examples:
@@ -81,7 +84,7 @@ def command(
     with refusals():
         known = told_spaces(declared, not is_das and not dialect and names_space(words[0]))
         found = _read(words[0], known, dialect, is_das)
-        attributes = message_of(words[1:], dialect)
+        attributes = _attributes(words[1:], dialect, found)
     for warning in found.warnings:
         click.echo(shown(warning), err=True)
     explanation = explain(found.predicate, attributes)
@@ -106,6 +109,19 @@ def _read(text: str, known: SpaceSet, dialect: str | None, is_das: bool) -> Tran
         return translate(text, known)
     compiled = compile_profile(text, known)
     return Translated(compiled.predicate, warnings=compiled.warnings)
+
+
+def _attributes(words: tuple[str, ...], dialect: str | None, found: Translated) -> Mapping[str, Value]:
+    """Return the attributes of a message, or of an event: those that the filter uses, if there are too many."""
+    if not dialect:
+        return parse_message(words)
+    names = {each.name for filter_ in found.predicate.filters for each in filter_.constraints}
+    attributes = dialects.get(dialect).attributes(
+        event_of(words), names.union(found.residual.names() if found.residual else ())
+    )
+    if LEFT_OUT in attributes:
+        click.echo(f"a message has no room for {attributes[LEFT_OUT]} values of the event", err=True)
+    return attributes
 
 
 def _as_text(explanation: Explanation, said: ProgramVerdict | None) -> Iterator[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
+from itertools import islice
 from typing import NamedTuple
 
 from tamis.cli.lab.engines import Decider, new_decider
@@ -13,6 +14,8 @@ from tamis.protocol.dialects.dialect import Dialect, Translated
 from tamis.protocol.errors import DialectError, Refused
 from tamis.protocol.filters import Filter
 from tamis.protocol.json_form import Interface
+from tamis.protocol.limits import ATTRIBUTES_MAX
+from tamis.protocol.messages import check_attributes
 from tamis.protocol.residual import Program
 from tamis.protocol.values import Value
 
@@ -44,6 +47,8 @@ class DialectLines:
         self._engine = engine
         self._wanted: dict[Interface, _DecidedFilter] = {}
         self._exact: dict[Interface, int] = {}
+        self._names: set[str] = set()
+        """Of the attributes that filters use."""
 
     def table_line(self, line: str) -> tuple[Interface, tuple[Filter, ...]]:
         """Return the handle of a line, and filters of which one must match. A filter that is not decided is Refused,
@@ -55,10 +60,20 @@ class DialectLines:
         found = translated(self._dialect, form["f"])
         if not found.decided:
             raise Refused(f"the predicate is wider than the filter, and no program decides: {'; '.join(found.needs)}")
+        self._names.update(each.name for filter_ in found.predicate.filters for each in filter_.constraints)
+        self._names.update(found.residual.names() if found.residual is not None else ())
         return self._handle(interface, found.residual), found.predicate.filters
 
     def event(self, line: str) -> dict[str, Value]:
-        return dict(self._dialect.attributes(read_json(line)))
+        """Return the attributes of an event, or those that filters use, if there are too many. Refused for an event of
+        which a message has a part only: its matches would be guesses."""
+        forms = list(islice(self._dialect.forms(read_json(line)), 2))
+        if len(forms) > 1:
+            raise Refused("an array of the event has more elements than a message has of it")
+        found = forms[0]
+        if len(found) > ATTRIBUTES_MAX:
+            found = {name: value for name, value in found.items() if name in self._names}
+        return check_attributes(found)
 
     def interfaces(self, handles: Iterable[Interface], attributes: Mapping[str, Value]) -> set[Interface]:
         """Return the interfaces that want a message, of the handles that match it."""

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 def event_attributes(words: Sequence[str], dialect: str, names: WantedNames | None = None) -> dict[str, Value]:
     """Return the attributes that the dialect gives to the event; Refused or MessageTextError if it is none. Of an event
     with more of them than a message, those of `names` come first."""
-    return _fitted(_event(words), dialect, names)
+    return _fitted(event_of(words), dialect, names)
 
 
 def message_of(words: Sequence[str], dialect: str | None) -> dict[str, Value]:
@@ -52,7 +52,8 @@ def read_json(text: str) -> Any:  # noqa: ANN401 - whatever the text holds
         raise Refused(f"not JSON: {error}") from None
 
 
-def _event(words: Sequence[str]) -> object:
+def event_of(words: Sequence[str]) -> object:
+    """Return the event that the words of a command line are."""
     text = " ".join(words)
     if text.lstrip()[:1] in ("{", "[", '"'):
         return read_json(text)
