@@ -7,6 +7,7 @@ whenever the names do, and may change when they do not.
 from __future__ import annotations
 
 import hashlib
+import json
 from collections.abc import Iterator
 from functools import lru_cache
 from itertools import islice
@@ -15,7 +16,7 @@ from typing import TYPE_CHECKING, Final
 from tamis.protocol.errors import FrameError
 from tamis.protocol.residual import read_program
 from tamis.protocol.wire.packed_filters import decode_filter
-from tamis.router.admin.answers import Budget
+from tamis.router.admin.answers import PAGE_BYTES, Budget
 from tamis.router.admin.view import RouterView
 from tamis.router.core.strategies.edges import EdgeCore
 
@@ -25,8 +26,8 @@ if TYPE_CHECKING:
 ELSEWHERE: Final = 2**32
 """The first cursor of filters of other routers; those below are handles of this router's."""
 CURSOR_MAX: Final = 2**33
-NAMES_MAX: Final = 1_000
-"""Names that end a page."""
+NAMES_BYTES: Final = PAGE_BYTES // 2
+"""Bytes of names that end a page: one filter with its program adds less than as many."""
 FILTERS_PER_LOOK: Final = 64
 """Filters that are read between two looks at the time."""
 REMEMBERED: Final = 8_192
@@ -35,10 +36,11 @@ REMEMBERED: Final = 8_192
 
 def names_form(running: RouterView, cursor: int) -> dict[str, object]:
     """Return the names of a page of filters, and where the next page begins; None: this is the last one."""
-    budget, names, at = Budget(), set[str](), cursor
+    budget, names, at, size = Budget(), set[str](), cursor, 0
     for count, (place, found) in enumerate(_named(running, cursor)):
-        if len(names) >= NAMES_MAX or (count and count % FILTERS_PER_LOOK == 0 and budget.is_spent):
+        if size >= NAMES_BYTES or (count and count % FILTERS_PER_LOOK == 0 and budget.is_spent):
             return {"version": _version(running), "names": sorted(names), "next": at}
+        size += sum(len(json.dumps(name)) + 2 for name in found - names)
         names |= found
         at = place + 1
     return {"version": _version(running), "names": sorted(names), "next": None}
