@@ -10,6 +10,7 @@ program holds is not made.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 
@@ -19,6 +20,7 @@ from tamis.protocol.dialects.json_patterns.conditions import HasValue, emit_any
 from tamis.protocol.dialects.json_patterns.documents import ELEMENTS_MAX
 from tamis.protocol.dialects.json_patterns.pattern import Joined, Member, PathShape, PatternTree, members_of, rail_of
 from tamis.protocol.dialects.json_patterns.sharing import SharingAssembler
+from tamis.protocol.dialects.rails import undecided
 from tamis.protocol.dialects.widen import within_limits
 from tamis.protocol.errors import Refused
 from tamis.protocol.limits import NAME_BYTES_MAX
@@ -31,7 +33,21 @@ _Rows = Mapping[str, int | None]
 
 def decided(tree: PatternTree, objects: Sequence[str] = ()) -> Translated:
     """Return the translation of a pattern. What is at the paths `objects` is no array."""
-    return within_limits(rail_of(tree), decide=lambda: program_of(tree, objects))
+    rail = rail_of(tree)
+    if not rail.needs and _share_an_array(tree, objects):
+        rail = undecided(rail, "values of one object in an array")
+    return within_limits(rail, decide=lambda: program_of(tree, objects))
+
+
+def _share_an_array(tree: PatternTree, objects: Sequence[str]) -> bool:
+    """Return whether the values of two members may be in one array of objects."""
+    above = Counter(
+        member.path[:at]
+        for member in members_of(tree)
+        for at, character in enumerate(member.path)
+        if character == "." and member.path[:at] not in objects
+    )
+    return any(count > 1 for count in above.values())
 
 
 def program_of(tree: PatternTree, objects: Sequence[str] = ()) -> Program | None:
