@@ -173,7 +173,7 @@ def test_where_no_program_runs_the_language_is_refused_at_its_column(client: Cli
     for refused in (
         lambda: client.subscribe("a < b", group="workers").__enter__(),
         lambda: client.durable("large", "a < b", homes=("a",)),
-        lambda: client.respond("a < b"),
+        lambda: client.respond("a < b", group="workers"),
     ):
         with pytest.raises(PredicateError, match=exact):
             refused()
@@ -186,3 +186,22 @@ def test_what_is_no_filter_is_refused_with_its_reason(client: Client) -> None:
         client.subscribe("a", dialect="mqt")
     with pytest.raises(Refused, match="dialect= is only for filters as text"):
         client.subscribe(parse("x = 1"), dialect="mqtt")
+
+
+def test_a_string_without_quotes_is_told(client: Client, caplog: pytest.LogCaptureFixture) -> None:
+    with client.subscribe("class = alert", own_messages=True) as wanted:
+        client.publish({"class": "alert"}, confirm=True)
+        client.publish({"class": "alert", "alert": "alert"}, confirm=True)
+        found = wanted.receive(WAIT_S)
+    assert isinstance(found, Message)
+    assert found["alert"] == "alert"
+    [said] = [each.getMessage() for each in caplog.records]
+    assert said == "in the predicate class = alert: `alert` is an attribute here; a string stands in quotes"
+
+
+def test_texts_in_any_case_reach_a_subscriber(client: Client) -> None:
+    with client.subscribe('name ~= "Bob"', 'lower(name) = "eve" and age > 3', own_messages=True) as wanted:
+        for name in ("BOB", "bobby", "Eve", "bob"):
+            client.publish({"name": name, "age": 4}, confirm=True)
+        found = [wanted.receive(WAIT_S) for _ in range(3)]
+    assert [item["name"] for item in found if isinstance(item, Message)] == ["BOB", "Eve", "bob"]

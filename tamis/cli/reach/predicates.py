@@ -72,8 +72,6 @@ def check_filter(
         found = translate(text, known or NO_SPACES, space)
     if not found.exact:
         rest = "; ".join(found.needs)
-        for warning in found.warnings:
-            click.echo(shown(warning), err=True)
         click.echo(f"index part: {shown(format_predicate(found.predicate))}; a program decides {shown(rest)}", err=True)
 
 

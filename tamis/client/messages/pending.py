@@ -7,6 +7,7 @@ an id is used once in a client's life; a predicate that is refused here never re
 from __future__ import annotations
 
 import enum
+import logging
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, NamedTuple
@@ -25,6 +26,8 @@ from tamis.protocol.wire.packed_filters import encode_filter
 
 if TYPE_CHECKING:
     from tamis.protocol.dialects.dialect import Translated
+
+_log = logging.getLogger("tamis.client")
 
 _FRAME_SPARE: Final = 64
 """Bytes of a SUBSCRIBE frame besides its subscriptions; _AROUND is the overhead of msgpack for each of them."""
@@ -148,10 +151,13 @@ def decided(text: str, spaces: SpaceSet = NO_SPACES, space: str | None = None) -
         return plain
     from tamis.protocol.dialects.tamis.tamis import translate  # few texts need it
 
-    return _asked(text, translate(text, spaces, space))
+    found = translate(text, spaces, space)
+    return found.predicate if found.residual is None else _asked(text, found)
 
 
 def _asked(text: str, found: Translated) -> Predicate | DecidedPredicate:
+    for warning in found.warnings:
+        _log.warning("in the predicate %s: %s", text, warning)
     if found.residual is None:
         return found.predicate
     return DecidedPredicate(text, found.predicate, found.residual.pack(), found.indexed)
