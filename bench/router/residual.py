@@ -1,8 +1,9 @@
 """What residual programs cost a match: `python -m tamis.bench.router.residual`.
 
-10,000 selectors of JMS that one client has, `symbol = 'SYMi' AND price * qty < N`, beside `symbol = 'SYMi' AND price <
-N`, which a predicate says exactly. Each message has one of the symbols, so one program runs. Half of the programs let
-their message pass; half of the exact filters match.
+10,000 filters that one client has: `symbol = 'SYMi' AND price * qty < N` of JMS, beside `symbol = 'SYMi' AND price <
+N`, which a predicate says exactly, and `symbol ~= "Symi" and price < N`, whose symbols the router indexes in any case.
+Each message has one of the symbols, so one program runs. Half of the programs let their message pass; half of the exact
+filters match.
 
 Law: a switch in this process is fed by hand. The rounds of both alternate; a round is timed as a whole, and the least
 is printed, with how far the median is above it. `match` is of the messages that the switch times itself, one in 256.
@@ -27,8 +28,9 @@ from tamis.protocol.wire.data_frames import encode_publish
 from tamis.protocol.wire.packed_filters import encode_filter
 
 SELECTORS: Final = {
-    "exact": "symbol = 'SYM{}' AND price < {}",
-    "residual": "symbol = 'SYM{}' AND price * qty < {}",
+    "exact": ("jms", "symbol = 'SYM{}' AND price < {}"),
+    "residual": ("jms", "symbol = 'SYM{}' AND price * qty < {}"),
+    "any case": ("tamis", 'symbol ~= "Sym{}" and price < {}'),
 }
 BLOCK: Final = 512
 
@@ -36,13 +38,15 @@ BLOCK: Final = 512
 class Fed:
     """A switch with one client that has all selectors, and one that publishes."""
 
-    def __init__(self, selector: str, filters: int) -> None:
+    def __init__(self, dialect: str, selector: str, filters: int) -> None:
         self.table = Table()
         options = SwitchOptions(number=1, epoch=2, connections_max=3, publishers_max=10, hop_limit=9)
         self.switch = Switch(self.table, options)
         self.publisher, self.subscriber = admit(self.switch, PUBLISHER), admit(self.switch, SUBSCRIBER)
         self.counter = 0
-        items = [_item(number, selector.format(number, 1_000 if number % 2 else 0)) for number in range(filters)]
+        items = [
+            _item(number, dialect, selector.format(number, 1_000 if number % 2 else 0)) for number in range(filters)
+        ]
         subscribe_items(self.switch, self.subscriber, items)
 
     def round(self, messages: int, random: Random, filters: int) -> float:
@@ -62,10 +66,11 @@ class Fed:
         return encode_publish(PUBLISHER, self.counter, 0, {"symbol": f"SYM{symbol}", "price": 7, "qty": 11})
 
 
-def _item(number: int, selector: str) -> SubscriptionItem:
-    found = dialects.get("jms").decided(selector)
+def _item(number: int, dialect: str, selector: str) -> SubscriptionItem:
+    found = dialects.get(dialect).decided(selector)
     packed = tuple(encode_filter(each) for each in found.predicate.filters)
-    return SubscriptionItem(number, packed, b"" if found.residual is None else found.residual.pack())
+    indexed = () if found.indexed is None else tuple(encode_filter(each) for each in found.indexed.filters)
+    return SubscriptionItem(number, packed, b"" if found.residual is None else found.residual.pack(), indexed)
 
 
 @click.command(help=__doc__)
@@ -75,7 +80,7 @@ def _item(number: int, selector: str) -> SubscriptionItem:
 @click.option("--json", "as_json", is_flag=True, help="Print JSON lines.")
 def main(filters: int, messages: int, rounds: int, as_json: bool) -> None:
     random = Random(1)
-    fed = {name: Fed(selector, filters) for name, selector in SELECTORS.items()}
+    fed = {name: Fed(*each, filters) for name, each in SELECTORS.items()}
     spent: dict[str, list[float]] = {name: [] for name in fed}
     for _ in range(rounds):
         for name, each in fed.items():

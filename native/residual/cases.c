@@ -1,6 +1,8 @@
 /* cases.c - see cases.h. */
 #include "residual/cases.h"
 
+#include <string.h>
+
 #include "residual/cases_table.h"
 #include "residual/characters.h"
 
@@ -39,10 +41,35 @@ uint32_t tm_case_of(uint32_t character, tm_case to) {
     return character < 0x80 ? ascii_of(character, to) : other_of(character, to);
 }
 
+#define EACH(byte) (UINT64_C(0x0101010101010101) * (byte))
+#define HIGH_BITS EACH(0x80)
+
+/* Return eight ASCII characters in the case. */
+static uint64_t eight_of(uint64_t characters, tm_case to) {
+    uint64_t first = to == CASE_UPPER ? 'a' : 'A';
+    uint64_t from = characters + EACH(0x80 - first);          /* high bits: not before the first letter */
+    uint64_t behind = characters + EACH(0x80 - (first + 26)); /* high bits: behind the last one */
+    return characters ^ ((from ^ behind) & HIGH_BITS) >> 2;
+}
+
+/* Write the ASCII characters that a text begins with, eight at a time, and return their bytes. */
+static uint32_t write_ascii(const uint8_t *text, uint32_t length, tm_case to, uint8_t *out) {
+    uint32_t at = 0;
+    for (uint64_t eight; at + sizeof eight <= length; at += (uint32_t)sizeof eight) {
+        memcpy(&eight, text + at, sizeof eight);
+        if (eight & HIGH_BITS) {
+            break;
+        }
+        eight = eight_of(eight, to);
+        memcpy(out + at, &eight, sizeof eight);
+    }
+    return at;
+}
+
 bool tm_case_text(const uint8_t *text, uint32_t length, tm_case to, uint8_t *out, uint32_t capacity,
                   uint32_t *written) {
-    uint32_t size = 0;
-    for (uint32_t at = 0; at < length;) {
+    uint32_t size = write_ascii(text, length < capacity ? length : capacity, to, out);
+    for (uint32_t at = size; at < length;) {
         uint32_t character = tm_case_of(character_next(text, &at), to);
         if (size + character_bytes(character) > capacity) {
             return false;
