@@ -6,6 +6,7 @@ import os
 import shutil
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -49,6 +50,14 @@ def test_make_wheels_loads_the_library_of_the_wheel_and_not_that_of_the_checkout
         (loaded / "tamis" / "native" / library.name).write_bytes(data)
         done = subprocess.run(load, shell=True, cwd=tmp_path, check=False, capture_output=True, text=True)  # noqa: S602 - our own
         assert (done.returncode == 0) is is_loaded, done.stderr
+
+
+def test_a_wheel_has_every_grammar() -> None:
+    """An editable install reads a grammar that is not declared from the checkout."""
+    declared = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["setuptools"]["package-data"]
+    packages = {f"tamis.{'.'.join(path.relative_to(ROOT).parts[:-1])}" for path in ROOT.glob("protocol/**/*.lark")}
+    assert len(packages) > 3
+    assert [package for package in packages if "*.lark" not in declared.get(package, ())] == []
 
 
 def test_without_benchmarks_the_command_says_where_they_are(monkeypatch: pytest.MonkeyPatch) -> None:
