@@ -61,7 +61,10 @@ def test_predicate_and_program_are_the_filter(name):
         try:
             found = dialect.translate(text)
         except DialectError as error:
-            assert "no result" in error.problem  # noqa: PT017 - a division by 0, or beyond 64 bits
+            if "can never match" in error.problem:
+                assert not any(JUDGES[name](text, event) for event in events), text
+            else:
+                assert "no result" in error.problem  # noqa: PT017 - a division by 0, or beyond 64 bits
             filters.remove(text)
             refused += 1
             continue
