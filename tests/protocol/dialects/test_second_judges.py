@@ -7,6 +7,7 @@ from __future__ import annotations
 import json
 import re
 import sqlite3
+from contextlib import closing
 from random import Random
 
 import pytest
@@ -52,10 +53,16 @@ def selector(random, depth):
     return f"({selector(random, depth - 1)} {random.choice(['AND', 'OR'])} {selector(random, depth - 1)})"
 
 
+@pytest.fixture
+def database():
+    with closing(sqlite3.connect(":memory:")) as opened:
+        opened.execute("PRAGMA case_sensitive_like = ON")
+        yield opened
+
+
 @pytest.mark.parametrize("name", ["jms", "amqp-sql", "azure"])
-def test_sqlite_wants_the_same(name):
-    random, dialect, database = Random(7), dialects.get(name), sqlite3.connect(":memory:")
-    database.execute("PRAGMA case_sensitive_like = ON")
+def test_sqlite_wants_the_same(name, database):
+    random, dialect = Random(7), dialects.get(name)
     wanted = 0
     for _ in range(300):
         text = selector(random, random.randint(0, 3))
