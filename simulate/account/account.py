@@ -18,7 +18,7 @@ from tamis.simulate.account.messages import InForce, Messages
 from tamis.simulate.account.wall import Wall
 from tamis.simulate.account.wants import Wants
 from tamis.simulate.nodes.message import Packet, SimulatedMessage
-from tamis.simulate.nodes.node import Passing
+from tamis.simulate.nodes.observer import Passing
 
 
 class Account:

@@ -9,7 +9,8 @@ from collections import Counter, defaultdict
 
 from tamis.simulate.account.wall import Wall
 from tamis.simulate.nodes.message import Packet
-from tamis.simulate.nodes.node import DATA_BYTES, Passing
+from tamis.simulate.nodes.node import DATA_BYTES
+from tamis.simulate.nodes.observer import Passing
 
 NO_ROOM = "dropped:no session, or no room"
 

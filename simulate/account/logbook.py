@@ -25,7 +25,8 @@ from tamis.simulate.account.wall import SECOND_US, START_US, Wall
 from tamis.simulate.faults.workload import CONTENTS, Wish
 from tamis.simulate.nodes import control
 from tamis.simulate.nodes.message import Packet
-from tamis.simulate.nodes.node import DATA_BYTES, Node, Passing
+from tamis.simulate.nodes.node import DATA_BYTES, Node
+from tamis.simulate.nodes.observer import Passing
 
 CLIENTS_FROM: Final = 1_000
 """Interfaces with lower numbers are links, the others are connections."""

@@ -7,7 +7,8 @@ from collections.abc import Mapping
 
 from tamis.simulate.account.wall import Wall
 from tamis.simulate.nodes.message import Packet, SimulatedMessage
-from tamis.simulate.nodes.node import DATA_BYTES, Passing
+from tamis.simulate.nodes.node import DATA_BYTES
+from tamis.simulate.nodes.observer import Passing
 from tamis.simulate.oracle.truth import Want
 from tamis.simulate.twin.forwarder import TransitId
 

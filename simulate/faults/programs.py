@@ -15,7 +15,7 @@ from tamis.protocol.wire.packed_filters import encode_filter
 from tamis.simulate.faults.workload import LEVELS, PLACES, Expression, Wish
 
 SHARE: Final = 0.4
-"""Of wishes, that have a program."""
+"""The share of subscriptions that get a program."""
 TRIES: Final = 20
 """Filters of the dialect that are drawn for one wish: not every one needs a program, or has one filter."""
 COMPARISONS: Final = {
@@ -31,7 +31,7 @@ PATTERNS: Final = ("a%", "%c", "_b%", "%_c", "a_", "a_c", "%b%", "__")
 
 
 def with_programs(wishes: tuple[Wish, ...], random: Random) -> tuple[Wish, ...]:
-    """Return the wishes, some of them with a program."""
+    """Return the subscriptions, SHARE of them with a residual program."""
     return tuple(_decided(wish, random) if random.random() < SHARE else wish for wish in wishes)
 
 

@@ -8,10 +8,9 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Collection
-from typing import Final, NamedTuple, cast
+from typing import Final, cast
 
 from tamis.protocol.spaces import NO_SPACES, SpaceSet
-from tamis.protocol.wire.custody_bodies import CustodyBody, LogLife
 from tamis.protocol.wire.extensions import LinkKeys
 from tamis.protocol.wire.numbers import NO_DIGEST, stable_number
 from tamis.protocol.wire.routing_bodies import Body, SenderRequest, SpaceStatement
@@ -26,7 +25,6 @@ from tamis.router.core.commands import (
     Forget,
     Install,
     NameRoots,
-    NeighbourSession,
     RaiseEpoch,
     Reached,
     Reroute,
@@ -35,9 +33,6 @@ from tamis.router.core.commands import (
     StoreDurables,
 )
 from tamis.router.core.core import Core
-from tamis.router.core.custody.commands import CustodyRefusal, Level
-from tamis.router.core.custody.frames import Directed, Message
-from tamis.router.core.custody.records import Record
 from tamis.router.core.epochs import DAY_MS
 from tamis.router.core.events import (
     AwaitDurables,
@@ -56,7 +51,6 @@ from tamis.router.core.events import (
     Tick,
 )
 from tamis.router.core.routing.paths import PathCache
-from tamis.router.core.routing.trees import Trees
 from tamis.simulate.faults.schemas import NAMING
 from tamis.simulate.faults.workload import CONTENTS
 from tamis.simulate.nodes import control
@@ -65,11 +59,11 @@ from tamis.simulate.nodes.custody import CustodyPacket, NodeCustody
 from tamis.simulate.nodes.disk import Disk
 from tamis.simulate.nodes.link import SimulatedLink
 from tamis.simulate.nodes.message import Packet, SimulatedMessage, Try
+from tamis.simulate.nodes.observer import Observer, Passing
 from tamis.simulate.nodes.run_parts import AnyCore, RunParts
 from tamis.simulate.nodes.sharing import Sharing, Unshared
 from tamis.simulate.oracle.roots import Lanes
 from tamis.simulate.twin.forwarder import Forwarder, TransitId
-from tamis.simulate.twin.group_choice import Choices
 from tamis.simulate.twin.table import Matches, PureTable
 from tamis.simulate.twin.windows import EntryVerdict, PublisherWindows
 
@@ -79,79 +73,6 @@ DURABLES_WAIT_US: Final = 3_000_000
 """How long a client waits until all routers know its durable subscription."""
 WORK_AFTER_US: Final = 500
 """The time after an event at which a router is idle and runs slices of work, such as covering."""
-
-
-class Passing(NamedTuple):
-    """The actions of a router on an accepted message: copies sent, clients served, copies dropped."""
-
-    clients: tuple[int, ...]
-    neighbours: tuple[int, ...]
-    dropped: tuple[int, ...]
-    """Neighbours whose copy could not be sent."""
-
-
-class Observer:
-    """Receives the events of a router. Each method does nothing unless a subclass overrides it."""
-
-    def delivered(self, client: int, message: SimulatedMessage, entry: TransitId) -> None: ...
-
-    def chose(self, router: int, packet: Packet, choices: Choices) -> None: ...
-
-    def shared(self, client: int, packet: Packet, group: int) -> None: ...
-
-    def unshared(self, router: int, packet: Packet, group: int, reason: Unshared) -> None: ...
-
-    def passed_on(self, router: int, packet: Packet) -> None: ...
-
-    def unfit(self, router: int, message: SimulatedMessage) -> None: ...
-
-    def lost_at_end(self, router: int, packet: Packet) -> None: ...
-
-    def heard(self, router: int, neighbour: int, body: Body) -> None: ...
-
-    def learnt(self, router: int, body: Body) -> None: ...
-
-    def took(self, router: int, message: SimulatedMessage) -> None: ...
-
-    def passed(self, router: int, packet: Packet, came_from: int | None, passing: Passing) -> None: ...
-
-    def refused(self, router: int, packet: Packet, came_from: int, reason: str) -> None: ...
-
-    def sent(self, router: int, to: tuple[NeighbourSession, ...], body: Body, size: int) -> None: ...
-
-    def linked(self, router: int, neighbour: int, session: int, cost: int) -> None: ...
-
-    def unlinked(self, router: int, neighbour: int, session: int) -> None: ...
-
-    def started(self, router: int, epoch: int) -> None: ...
-
-    def died(self, router: int) -> None: ...
-
-    def rerouted(self, router: int, trees: Trees) -> None: ...
-
-    def routes_changed(self, router: int, change: RoutesChanged) -> None: ...
-
-    def reached(self, router: int, ticket: int) -> None: ...
-
-    def durables_known(self, router: int, answer: DurablesKnown) -> None: ...
-
-    def durables_stored_at(self, router: int, command: DurablesStoredAt) -> None: ...
-
-    def custody_wrote(self, router: int, written: LogLife, record: Record) -> None: ...
-
-    def custody_on_disk(self, router: int, record: Record) -> None: ...
-
-    def custody_filled(self, router: int, message: Message, content: int, durables: list[bytes]) -> None: ...
-
-    def custody_sent(self, router: int, frame: Directed | CustodyBody) -> None: ...
-
-    def custody_answered(self, router: int, waiter: object, result: Level | CustodyRefusal) -> None: ...
-
-    def audited(self, router: int, answer: Audited) -> None: ...
-
-    def alarmed(self, router: int, text: str) -> None: ...
-
-    def new_epoch(self, router: int) -> None: ...
 
 
 class Node:

@@ -35,7 +35,7 @@ from tamis.simulate.nodes.custody import MESSAGE_BYTES, CustodyPacket
 from tamis.simulate.nodes.direction import Frame
 from tamis.simulate.nodes.link import SimulatedLink, Watcher
 from tamis.simulate.nodes.message import Chosen, Packet, SimulatedMessage
-from tamis.simulate.nodes.node import Observer, Passing
+from tamis.simulate.nodes.observer import Observer, Passing
 from tamis.simulate.nodes.sharing import Unshared
 from tamis.simulate.oracle.bounds import BoundsTruth
 from tamis.simulate.oracle.custody import ChainNumber, ChainOf, CustodyTruth

@@ -22,7 +22,7 @@ from tamis.router.core.routing.reuse import HeldTables
 from tamis.router.core.routing.trees import Trees
 from tamis.router.core.timers import Due
 from tamis.simulate.nodes.link import Watcher
-from tamis.simulate.nodes.node import Observer
+from tamis.simulate.nodes.observer import Observer
 from tamis.simulate.nodes.run_parts import AnyCore, RunParts, Wall
 from tamis.simulate.twin.table import PureTable
 

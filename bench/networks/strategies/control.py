@@ -32,7 +32,8 @@ from tamis.simulate.faults.topologies import NetworkPlan
 from tamis.simulate.nodes.clock import Clock
 from tamis.simulate.nodes.direction import Line
 from tamis.simulate.nodes.link import SimulatedLink, Watcher
-from tamis.simulate.nodes.node import Node, Observer
+from tamis.simulate.nodes.node import Node
+from tamis.simulate.nodes.observer import Observer
 from tamis.simulate.nodes.paths import SharedPaths
 from tamis.simulate.nodes.run_parts import RunParts
 from tamis.simulate.twin.table import Matches, PureTable
