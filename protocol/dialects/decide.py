@@ -54,17 +54,27 @@ def widened(wider: Node, meant: Meant, indexed: Node | None = None) -> Widened:
 
 def for_index(rail: Node) -> Node:
     """Return a rail with its predicates for the index in place of wider ones; `rail` itself if it has none."""
+    return _for_index(rail, {})
+
+
+def _for_index(rail: Node, made: dict[int, Node]) -> Node:
+    """`made`: what is returned, by the identity of the part: a rail may have one part in many places."""
+    found = made.get(id(rail))
+    if found is not None:
+        return found
+    found = rail
     match rail:
         case Widened(indexed=indexed) if indexed is not None:
-            return indexed
+            found = indexed
         case Nested(child, negates):
-            kept = for_index(child)
-            return rail if kept is child else Nested(kept, negates, rail.at)
+            kept = _for_index(child, made)
+            found = rail if kept is child else Nested(kept, negates, rail.at)
         case Junction(children, conjunctive):
-            parts = tuple(map(for_index, children))
+            parts = tuple(_for_index(child, made) for child in children)
             is_same = all(part is child for part, child in zip(parts, children, strict=True))
-            return rail if is_same else Junction(parts, conjunctive, rail.at)
-    return rail
+            found = rail if is_same else Junction(parts, conjunctive, rail.at)
+    made[id(rail)] = found
+    return found
 
 
 def condition(name: str, op: Op, *operands: Value) -> AttributeTest:

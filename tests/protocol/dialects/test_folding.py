@@ -8,8 +8,9 @@ from random import Random
 import pytest
 
 from tamis.protocol import dialects
+from tamis.protocol.dialects.decide import for_index
 from tamis.protocol.dialects.folding import in_any_case
-from tamis.protocol.dialects.rails import NEVER
+from tamis.protocol.dialects.rails import NEVER, every, holds, some
 from tamis.protocol.dialects.verdict import verdict
 from tamis.protocol.dialects.widen import within_limits
 from tamis.protocol.evaluate import predicate_matches
@@ -77,3 +78,11 @@ def test_a_name_without_room_for_the_mark_is_not_indexed() -> None:
 def test_texts_with_the_same_lower_case_have_the_same_folded_text() -> None:
     characters = map(chr, (*range(0xD800), *range(0xE000, 0x110000)))
     assert [each for each in characters if folded(lower(each)) != folded(each)] == []
+
+
+def test_a_part_that_stands_in_many_places_is_looked_at_once() -> None:
+    rail = in_any_case("name", Op.EQ, "bob", "case")
+    for number in range(200):
+        other = holds(f"a{number}", Op.GT, 1)
+        rail = some(every(other, rail), every(holds("b", Op.EQ, number), rail))
+    assert for_index(rail.node) is not rail.node
