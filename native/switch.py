@@ -272,6 +272,7 @@ class Switch(RemoteRouters):
             candidates=int(found.candidates),
             passed=int(found.passed),
             is_folded=bool(found.is_folded),
+            dialect=bytes(ffi.buffer(found.dialect, found.dialect_size)).decode() if found.dialect_size else "",
         )
 
     def folds(self, name: str) -> bool:

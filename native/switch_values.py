@@ -134,7 +134,7 @@ class Subscribed(NamedTuple):
     """A filter of a subscriber. `connection`: the one that serves the subscriber, or None; `durable`: number of its
     durable subscription, 0 for a client. `residual`: the program of its subscription, asked about `candidates`
     messages, of which it let `passed` pass; b"" if there is none. `is_folded`: the filter is one for the index, which
-    may have conditions on folded texts."""
+    may have conditions on folded texts. `dialect`: that its predicate was written in; "" if in none."""
 
     filter: bytes
     handle: int
@@ -147,6 +147,7 @@ class Subscribed(NamedTuple):
     candidates: int
     passed: int
     is_folded: bool
+    dialect: str
 
 
 class LinkDrops(NamedTuple):

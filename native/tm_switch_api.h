@@ -266,9 +266,11 @@ typedef struct tm_subscribed {
     uint8_t own_messages;
     const uint8_t *program; /* residual program of the subscription; borrowed as the filter is. NULL: none */
     uint32_t program_size;
-    uint64_t candidates; /* messages that the program was asked about */
-    uint64_t passed;     /* those that it let pass */
-    bool is_folded;      /* the filter is one for the index, which may have conditions on folded texts */
+    uint64_t candidates;    /* messages that the program was asked about */
+    uint64_t passed;        /* those that it let pass */
+    bool is_folded;         /* the filter is one for the index, which may have conditions on folded texts */
+    const uint8_t *dialect; /* name of the dialect that the predicate was written in; borrowed as the filter is */
+    uint8_t dialect_size;   /* 0: it was written in none */
 } tm_subscribed;
 
 /* Return the filter with the lowest handle from `handle` on; TM_ABSENT: there are no more. */

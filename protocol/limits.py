@@ -66,6 +66,9 @@ FRAME_BYTES_MIN = 4_096
 EXTENSION_BYTES_MAX = 65_535
 """The extension area of a data frame: its length is a 16-bit field."""
 
+DIALECT_BYTES_MAX = 32
+"""The name of a dialect; those that are known have up to 12."""
+
 GROUP_CHOICES_MAX = 256
 """Worker groups that share one message, 3 KiB of its extensions. Further groups receive no copy of it, which is
 counted."""

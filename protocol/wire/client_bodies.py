@@ -21,6 +21,7 @@ from tamis.protocol.wire.schema import (
     U64,
     Between,
     Choice,
+    DialectName,
     Flag,
     Name,
     PackedFilter,
@@ -60,13 +61,15 @@ class SubscriptionItem(NamedTuple):
     `residual`: the program that decides about messages which a filter matches; none if it is empty. Only for a
     router with the capability `residual`, and not in a group. `indexed`: with a program that decides alone, filters
     that the router's own index may use in place of `filters`: they match whatever the program passes. A condition
-    on `name~` is about the folded text of `name` (protocol/residual/cases.py).
+    on `name~` is about the folded text of `name` (protocol/residual/cases.py). `dialect`: the one that the predicate
+    was written in, for those who look at it; empty: none.
     """
 
     id: U32
     filters: Annotated[tuple[PackedFilter, ...], Between(1, limits.DISJUNCTS_MAX)]
     residual: Annotated[PackedProgram, APPENDED] = b""
     indexed: Annotated[tuple[PackedFilter, ...], Between(0, limits.DISJUNCTS_MAX), APPENDED] = ()
+    dialect: Annotated[DialectName, APPENDED] = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,6 +21,7 @@ from tamis.protocol.wire.schema import (
     U64,
     Between,
     Binary,
+    DialectName,
     Name,
     PackedFilter,
     PackedProgram,
@@ -62,7 +63,8 @@ class DurablePolicy:
     `deliveries_max`: 0 means no bound. `order_by`: messages with equal values of this attribute go to one consumer at a
     time, in order. `latest_by`: of messages with equal values only the newest is stored. `copies_min`: how many of
     several homes need to have a message before it counts as held; 0: each. `residual`: the program that decides about
-    messages which a filter matches; none if it is empty, as it is where `homes` are named.
+    messages which a filter matches; none if it is empty, as it is where `homes` are named. `dialect`: the one that the
+    predicate was written in, for those who look at it; empty: none.
     """
 
     filters: Filters
@@ -80,14 +82,16 @@ class DurablePolicy:
     latest_by: NameOrNone = ""
     copies_min: Annotated[U8, APPENDED] = 0
     residual: Annotated[PackedProgram, APPENDED] = b""
+    dialect: Annotated[DialectName, APPENDED] = ""
 
     def __post_init__(self) -> None:
         if self.unacked_max > limits.DURABLE_UNACKED_MAX:
             raise Refused(f"unacked_max is 1 to {limits.DURABLE_UNACKED_MAX}, not {self.unacked_max}")
 
     def differing(self, other: DurablePolicy) -> tuple[str, ...]:
-        """Return the names of the fields in which `other` differs."""
-        return tuple([f.name for f in fields(self) if getattr(self, f.name) != getattr(other, f.name)])
+        """Return the names of the fields in which `other` differs. The words of an equal predicate do not matter."""
+        names = (f.name for f in fields(self) if f.name != "dialect")
+        return tuple([name for name in names if getattr(self, name) != getattr(other, name)])
 
 
 @dataclass(frozen=True, slots=True)

@@ -228,6 +228,7 @@ def durable_form(registry: DurableRegistry, held: HostedDurable) -> dict[str, ob
     form = {
         "durable": made.name,
         **predicate_form(policy.filters),
+        "dialect": policy.dialect or None,
         "owner": made.owner,
         **({"homes": list(made.homes)} if made.homes else {}),
         "state": held.state.value,

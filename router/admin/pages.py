@@ -368,6 +368,8 @@ def _filter_form(item: Subscribed, running: RouterView) -> dict[str, object]:
         "group": _group_of(item, running),
         "durable": running.connections.durable_name(item.durable) if item.durable else None,
         "filter": format_filter(decode_filter(item.filter)),
+        "dialect": _dialect_of(item, running) or None,
+        "exact": not item.residual,
     }
     if item.residual:
         said = in_words(read_program(item.residual))
@@ -391,6 +393,14 @@ def _denies(item: Subscribed | None, attributes: bytes) -> bool:
         return False
     said = NativeResidual(item.residual).run(attributes, MATCH_STEPS // RESIDUAL_PARTS)
     return said.verdict is not ResidualVerdict.TRUE
+
+
+def _dialect_of(item: Subscribed, running: RouterView) -> str:
+    """Return the dialect that a filter was written in; "" for the language of Tamis, or if its client did not say."""
+    if not item.durable or running.durable is None:
+        return item.dialect
+    held = running.durable.registry.by_number.get(item.durable)
+    return held.made.policy.dialect if held is not None else ""
 
 
 def _group_of(item: Subscribed, running: RouterView) -> str | None:

@@ -43,6 +43,7 @@ class DurableInfo:
     of the router; 0.0 if there is none. `consumers`: how many consumers are attached. `bytes`: of all stored messages.
     `policy`: as the arguments of `durable` that make an equal durable subscription. `homes`: its routers, if several.
     `residual`: the program that decides about messages that satisfy `predicate`; b"" if there is none.
+    `dialect`: the one that its predicate was written in; "" for the language of Tamis.
     """
 
     name: str
@@ -58,6 +59,7 @@ class DurableInfo:
     policy: dict[str, object]
     homes: tuple[str, ...] = ()
     residual: PackedProgram = b""
+    dialect: str = ""
 
     @property
     def terms(self) -> dict[str, object]:
@@ -109,6 +111,7 @@ def info_of(standing: DurableStatus) -> DurableInfo:
         policy=_policy(standing.policy),
         homes=standing.homes,
         residual=standing.policy.residual,
+        dialect=standing.policy.dialect,
     )
 
 

@@ -61,7 +61,7 @@ def test_durables_are_named_at_each_router_and_a_dry_run_stores_nothing(
     with connect(a.address, name="first") as first, connect(b.address, name="second") as second:
         first.durable("audit", "n > 0")
         first.durable("twice", "n > 0 or m > 0")
-        second.durable("jobs", "n > 1")
+        second.durable("jobs", "n > 1", dialect="jms")
         second.subscribe("n > 1", wait="network").start()
         dry = said(capsys, "trace", "--dry-run", a.address, "n=2", "m=1")
         lines = shown(capsys, "trace", "--dry-run", a.address, "n=2", "m=1")
@@ -87,9 +87,9 @@ def test_durables_are_named_at_each_router_and_a_dry_run_stores_nothing(
     assert words[0] == "router a: 2 filters match, the message is stored by audit, twice"
     assert "router b: 2 filters match, the message goes to second and is stored by jobs" in words
     assert "durable subscription jobs: n > 1" in words
-    assert [(form["durable"], form["client"], form["filter"]) for form in filters] == [
-        ("jobs", "", "n > 1"),
-        (None, "second", "n > 1"),
+    assert [(form["durable"], form["client"], form["dialect"], form["filter"]) for form in filters] == [
+        ("jobs", "", "jms", "n > 1"),
+        (None, "second", None, "n > 1"),
     ]
     assert [(form["router"], form["durables"], form["dropped"]) for form in traced] == [
         ("a", ["audit", "twice"], ""),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -15,6 +16,7 @@ from pathlib import Path
 
 import pytest
 
+from tamis.blocking import connect
 from tamis.cli.main import main
 from tamis.testing import blocking
 from tests.routers import Running, running, running_line
@@ -160,7 +162,15 @@ def test_status(router, capsys) -> None:
 
 
 def test_filters_and_why_a_message_goes_where(router, capsys) -> None:
-    with subscriber("severity > 2 or a = 1", "--name", "desk"), subscriber("b = 2", "--name", "other"):
+    with (
+        subscriber("severity > 2 or a = 1", "--name", "desk"),
+        subscriber("b = 2", "--name", "other"),
+        subscriber("price * qty > 9 AND d = 1", "--name", "third", "--dialect", "jms"),
+        connect(router.client, name="fourth") as client,
+        client.subscribe("alerts/+", dialect="mqtt"),
+    ):
+        client.publish({"d": 1, "price": 3, "qty": 4}, confirm=True)
+        client.publish({"d": 1, "price": 3, "qty": 1}, confirm=True)
         assert main(["filters", router.file]) == 0
         shown = capsys.readouterr().out.splitlines()
         assert main(["filters", router.file, "--client", "other", "--json"]) == 0
@@ -171,10 +181,13 @@ def test_filters_and_why_a_message_goes_where(router, capsys) -> None:
         answer = json.loads(capsys.readouterr().out)
         assert main(["explain", "--router", router.file, "c=1"]) == 0
         nobody = capsys.readouterr().out
-    assert {tuple(line.split(maxsplit=3)[1:]) for line in shown[1:]} == {
-        ("desk", "1", "severity > 2"),
-        ("desk", "1", "a = 1"),
-        ("other", "1", "b = 2"),
+    assert shown[0].split()[3:] == ["dialect", "exact", "passed", "filter"]
+    assert {tuple(re.split("  +", line.strip())[1:]) for line in shown[1:]} == {
+        ("desk", "1", "yes", "severity > 2"),
+        ("desk", "1", "yes", "a = 1"),
+        ("other", "1", "yes", "b = 2"),
+        ("third", "1", "jms", "no", "1 of 2", "d = 1 and exists price and exists qty, and d = 1 and price * qty > 9"),
+        ("fourth", "1", "mqtt", "yes", 'topic/1 = "alerts" and exists topic/2 and not exists topic/3'),
     }
     assert (form["client"], form["filter"]) == ("other", "b = 2")
     assert why == (

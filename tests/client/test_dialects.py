@@ -72,6 +72,7 @@ def test_a_program_decides_what_is_stored_and_what_a_replay_reads(client: Client
         assert [(item["price"], item["qty"]) for item in found if isinstance(item, Message)] == expected
     [totals_info] = [each for each in client.durables() if each.name == "totals"]
     assert totals_info.residual
+    assert totals_info.dialect == "jms"
     with client.replay("kind = 'total' AND price * qty < 1201", dialect="jms") as history:
         assert [item["price"] for item in history if isinstance(item, Message)] == [40, 11]
 

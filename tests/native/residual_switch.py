@@ -48,9 +48,14 @@ def packed(predicate: str) -> tuple[bytes, ...]:
 
 
 def asked(
-    number: int, predicate: str, residual: bytes, group: str = "", indexed: Sequence[bytes] = ()
+    number: int,
+    predicate: str,
+    residual: bytes,
+    group: str = "",
+    indexed: Sequence[bytes] = (),
+    dialect: str = "",
 ) -> SubscribeFrame:
-    item = bodies.SubscriptionItem(number, packed(predicate), residual, tuple(indexed))
+    item = bodies.SubscriptionItem(number, packed(predicate), residual, tuple(indexed), dialect)
     return SubscribeFrame(encode(bodies.Subscribe(1, (item,), False, bodies.Reach.HOME, False, group)))
 
 

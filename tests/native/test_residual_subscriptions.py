@@ -11,6 +11,8 @@ from random import Random
 import pytest
 
 from tamis.native import Switch
+from tamis.native.switch_values import Subscribed
+from tamis.protocol.errors import FrameError, Refused
 from tamis.protocol.evaluate import predicate_matches
 from tamis.protocol.language import parse
 from tamis.protocol.residual import Assembler, Program, ResidualVerdict, run
@@ -163,3 +165,37 @@ def test_programs_of_one_client_take_no_steps_of_another(switch: Switch) -> None
         switch.feed(alice, encode_publish(ALICE, counter, 0, message))
     assert switch.figures().residual_over_budget > 100
     assert delivered(switch, carol) == [(1, (1,)), (2, (1,)), (3, (1,))]
+
+
+def test_the_dialect_of_a_predicate_stays_when_the_filters_of_others_make_room(switch: Switch) -> None:
+    alice, bob = opened(switch, ALICE), opened(switch, BOB)
+    long = "y" * 900
+    for number in range(900):
+        filter_ = f'x = "{long}{number}" and y = "{long}" and z = "{long}"'
+        assert not add(switch, alice, asked(number, filter_, b"", dialect="cesql"))
+        if number % 100 == 0:
+            assert not add(switch, bob, asked(number, f"x = {number}", b"", dialect="jms" if number % 200 else ""))
+    before = switch.figures().memory_bytes
+    subscriber = switch.subscriber_of(alice)
+    switch.end(alice, now=True)
+    switch.tick()
+    while switch.forget(alice, 500):
+        pass
+    assert subscriber not in {found.subscriber for found in listed(switch)}
+    assert before - switch.figures().memory_bytes > 1_000_000
+    assert {each.subscription: each.dialect for each in listed(switch)} == {
+        number: "jms" if number % 200 else "" for number in range(0, 900, 100)
+    }
+    switch.validate()
+
+
+def listed(switch: Switch) -> Iterator[Subscribed]:
+    handle = 0
+    while (found := switch.subscribed(handle)) is not None:
+        yield found
+        handle = found.handle + 1
+
+
+def test_the_name_of_a_dialect_has_a_bound() -> None:
+    with pytest.raises((FrameError, Refused)):
+        asked(1, "x = 1", b"", dialect="d" * 33)

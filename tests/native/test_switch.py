@@ -224,8 +224,8 @@ def test_a_frame_without_its_form_is_a_fault(body):
 
 def test_later_versions_may_append_fields():
     frame = subscribing(5, "x = 1").frame[8:]
-    longer = b"\x97" + frame[1:].replace(b"\x92\x05\x91", b"\x95\x05\x91", 1).replace(
-        b"\xc2\x00\xc2", b"\xc4\x00\x90\x01\xc2\x00\xc2\xa1g\xc0"
+    longer = b"\x97" + frame[1:].replace(b"\x92\x05\x91", b"\x96\x05\x91", 1).replace(
+        b"\xc2\x00\xc2", b"\xc4\x00\x90\xa0\x01\xc2\x00\xc2\xa1g\xc0"
     )
     read = SubscribeFrame((8 + len(longer)).to_bytes(4, "little") + b"\x20\0\0\0" + longer)
     assert (read.ids, read.group) == ([5], "g")

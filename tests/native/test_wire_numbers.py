@@ -93,6 +93,7 @@ def test_limits_of_a_subscribe_frame() -> None:
         "SUBSCRIPTIONS_PER_FRAME_MAX": limits.SUBSCRIPTIONS_PER_FRAME_MAX,
         "DISJUNCTS_MAX": limits.DISJUNCTS_MAX,
         "GROUP_BYTES_MAX": limits.NAME_BYTES_MAX,
+        "DIALECT_BYTES_MAX": limits.DIALECT_BYTES_MAX,
         "FIELDS_MAX": FIELDS_MAX,
         "SKIPPED_DEPTH_MAX": limits.CONTROL_DEPTH_MAX,
         "SLICE_BYTES": 16 * 1024,

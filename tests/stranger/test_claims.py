@@ -188,7 +188,8 @@ def test_fields_that_were_appended_are_skipped(greet):
     client.send(frame(frames.PING, [7, *nested]))
     assert client.expect(frames.PONG)[0] == 7
     request = client.request()
-    client.send(frame(frames.SUBSCRIBE, [request, [[3, [packed([])], b"", [], *nested]], False, 0, False, "", *nested]))
+    item = [3, [packed([])], b"", [], "", *nested]
+    client.send(frame(frames.SUBSCRIBE, [request, [item], False, 0, False, "", *nested]))
     assert client.answered(1, request, [3]) == {}
 
 

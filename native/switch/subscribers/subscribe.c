@@ -13,6 +13,7 @@
 #define SUBSCRIPTIONS_PER_FRAME_MAX 10000U
 #define DISJUNCTS_MAX 64U
 #define GROUP_BYTES_MAX 256U
+#define DIALECT_BYTES_MAX 32U
 #define FIELDS_MAX 64U
 #define SKIPPED_DEPTH_MAX 8U
 #define SLICE_BYTES 16384U /* of filters: about a millisecond of work */
@@ -63,13 +64,15 @@ typedef struct packed {
     tm_cursor at; /* at the first one */
 } packed;
 
-/* One subscription: its id, its filters, its program, and its filters for the index. */
+/* One subscription: its id, its filters, its program, its filters for the index, and its dialect. */
 typedef struct entry {
     uint32_t id;
     packed filters;
     packed indexed;         /* none: its filters are indexed */
     const uint8_t *program; /* borrowed from the frame */
     uint32_t program_size;  /* 0: there is none */
+    const uint8_t *dialect; /* borrowed from the frame */
+    uint32_t dialect_size;  /* 0: it has none */
 } entry;
 
 /* Read packed filters, of which there are `count`. */
@@ -106,6 +109,13 @@ static int read_indexed(tm_cursor *cursor, uint32_t fields, entry *out) {
     return count > DISJUNCTS_MAX ? TM_TOO_MANY : read_filters(cursor, count, &out->indexed);
 }
 
+/* Read the optional name of the dialect that a subscription's predicate was written in. */
+static int read_dialect(tm_cursor *cursor, uint32_t fields, entry *out) {
+    out->dialect_size = 0;
+    bool is_read = fields < 5 || tm_read_string(cursor, DIALECT_BYTES_MAX, &out->dialect, &out->dialect_size);
+    return is_read ? TM_OK : TM_MALFORMED;
+}
+
 static int read_entry(tm_cursor *cursor, entry *out) {
     uint32_t fields;
     uint32_t filters;
@@ -116,7 +126,8 @@ static int read_entry(tm_cursor *cursor, entry *out) {
     result = result == TM_OK ? read_filters(cursor, filters, &out->filters) : result;
     result = result == TM_OK ? read_program(cursor, fields, out) : result;
     result = result == TM_OK ? read_indexed(cursor, fields, out) : result;
-    return result == TM_OK && !skip_rest(cursor, fields < 4 ? fields : 4, fields) ? TM_MALFORMED : result;
+    result = result == TM_OK ? read_dialect(cursor, fields, out) : result;
+    return result == TM_OK && !skip_rest(cursor, fields < 5 ? fields : 5, fields) ? TM_MALFORMED : result;
 }
 
 /* Read the optional name of a group; an empty name means no group. */
@@ -250,6 +261,10 @@ static int take(tm_switch *sw, uint32_t id, const tm_subscribe *subscribe, const
         result = tm_subscriptions_join(&sw->subscriptions, row, subscribe);
         refusal->code = refusal_of(result);
     }
+    if (result == TM_OK && wanted->dialect_size > 0) {
+        result = tm_subscriptions_note_dialect(&sw->subscriptions, row, wanted->dialect, (uint8_t)wanted->dialect_size);
+        refusal->code = refusal_of(result);
+    }
     if (result == TM_OK) {
         sw->subscriptions.rows[row].is_folded = is_folded;
         result = take_filters(sw, subscriber, row, subscribe, filters, wanted->program_size > 0, refusal);
@@ -323,6 +338,10 @@ int tm_switch_subscribed(const tm_switch *sw, uint32_t handle, tm_subscribed *ou
                                    .durable = switch_durable_of(subscriber),
                                    .own_messages = row->own_messages,
                                    .is_folded = row->is_folded};
+            if (row->dialect != 0) {
+                out->dialect = tm_arena_at(&subscriptions->bytes, row->dialect);
+                out->dialect_size = row->dialect_size;
+            }
             if (row->program != PROGRAM_NONE) {
                 const tm_program *program = tm_programs_at(&subscriptions->programs, row->program);
                 out->program = program->bytes;

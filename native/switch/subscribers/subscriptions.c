@@ -131,6 +131,23 @@ int tm_subscriptions_join(tm_subscriptions *subscriptions, uint32_t row, const t
     return joined == WORKER_GROUP_NONE ? TM_NO_MEMORY : TM_OK;
 }
 
+static uint32_t units_of(uint32_t size) {
+    return (size + 7) / 8;
+}
+
+int tm_subscriptions_note_dialect(tm_subscriptions *subscriptions, uint32_t row, const uint8_t *name, uint8_t size) {
+    uint32_t block = tm_arena_take(&subscriptions->bytes, tm_arena_class(units_of(size)));
+    if (block == 0) {
+        return TM_NO_MEMORY;
+    }
+    memcpy(tm_arena_at(&subscriptions->bytes, block), name, size);
+    tm_subscription *at = &subscriptions->rows[row];
+    at->dialect = block;
+    at->dialect_size = size;
+    at->table_bytes += size;
+    return TM_OK;
+}
+
 int tm_subscriptions_decide_by(tm_subscriptions *subscriptions, uint32_t row, const uint8_t *program, uint32_t size) {
     uint32_t number = tm_programs_add(&subscriptions->programs, row, program, size);
     if (number == PROGRAM_NONE) {
@@ -139,10 +156,6 @@ int tm_subscriptions_decide_by(tm_subscriptions *subscriptions, uint32_t row, co
     subscriptions->rows[row].program = number;
     subscriptions->rows[row].table_bytes += size;
     return TM_OK;
-}
-
-static uint32_t units_of(uint32_t size) {
-    return (size + 7) / 8;
 }
 
 /* Note the filter of a handle, with its packed bytes if something may read them. false: no memory. */
@@ -205,6 +218,9 @@ uint32_t tm_subscriptions_end(tm_subscriptions *subscriptions, uint32_t row, uin
         *kept = (tm_kept_filter){.subscription = SUBSCRIPTION_NONE};
         handle = next;
     }
+    if (at->dialect != 0) {
+        tm_arena_give(&subscriptions->bytes, at->dialect, tm_arena_class(units_of(at->dialect_size)));
+    }
     if (at->program != PROGRAM_NONE) {
         tm_programs_remove(&subscriptions->programs, at->program);
     }
@@ -231,6 +247,16 @@ static bool is_worth_shrinking(const tm_arena *bytes) {
     return bytes->top > SHRUNK_UNITS_MIN && bytes->used < bytes->top / 4 && bytes->used < COPIED_UNITS_MAX;
 }
 
+/* Copy a block to an arena that has room for it; returns its place there. 0 is no block. */
+static uint32_t moved(const tm_arena *from, uint32_t block, uint32_t size, tm_arena *to) {
+    if (block == 0) {
+        return 0;
+    }
+    uint32_t place = tm_arena_take(to, tm_arena_class(units_of(size)));
+    memcpy(tm_arena_at(to, place), tm_arena_at(from, block), size);
+    return place;
+}
+
 void tm_subscriptions_shrink(tm_subscriptions *subscriptions) {
     if (!is_worth_shrinking(&subscriptions->bytes)) {
         return;
@@ -242,11 +268,13 @@ void tm_subscriptions_shrink(tm_subscriptions *subscriptions) {
     }
     for (uint32_t handle = 0; handle < subscriptions->stored_count; handle++) {
         tm_kept_filter *kept = &subscriptions->kept[handle];
-        if (kept->subscription != SUBSCRIPTION_NONE && kept->block != 0) {
-            uint32_t block = tm_arena_take(&fresh, tm_arena_class(units_of(kept->size)));
-            memcpy(tm_arena_at(&fresh, block), tm_arena_at(&subscriptions->bytes, kept->block), kept->size);
-            kept->block = block;
+        if (kept->subscription != SUBSCRIPTION_NONE) {
+            kept->block = moved(&subscriptions->bytes, kept->block, kept->size, &fresh);
         }
+    }
+    for (uint32_t row = 0; row < subscriptions->row_count; row++) {
+        tm_subscription *at = &subscriptions->rows[row];
+        at->dialect = moved(&subscriptions->bytes, at->dialect, at->dialect_size, &fresh);
     }
     tm_arena_clear(&subscriptions->bytes);
     subscriptions->bytes = fresh;

@@ -2,7 +2,8 @@
  *
  * Law: every handle of the table that the switch added belongs to exactly one subscription, and every subscription's
  * filters have handles. A subscription is in the set from its first filter to its last; a failed one leaves no trace.
- * The packed bytes of a filter are kept for plans (small_plan.h) and, unless its subscription is unlisted, for lists.
+ * The packed bytes of a filter are kept for plans (small_plan.h) and, unless its subscription is unlisted, for lists;
+ * the arena has names of dialects, too.
  */
 #ifndef TM_SUBSCRIPTIONS_H
 #define TM_SUBSCRIPTIONS_H
@@ -27,6 +28,8 @@ typedef struct tm_subscription {
     uint32_t group;       /* WORKER_GROUP_NONE: it gets every message */
     uint32_t table_bytes; /* bytes that its filters take in the table, and its program */
     uint32_t program;     /* PROGRAM_NONE: its filters decide alone */
+    uint32_t dialect;     /* in the arena: the name of the dialect that its predicate was written in; 0: none */
+    uint8_t dialect_size;
     uint8_t own_messages;
     uint8_t in_use;
     bool is_unlisted;  /* its filters are not read again */
@@ -76,6 +79,8 @@ int tm_subscriptions_begin(tm_subscriptions *subscriptions, uint32_t subscriber,
 int tm_subscriptions_join(tm_subscriptions *subscriptions, uint32_t row, const tm_subscribe *subscribe);
 /* Give a subscription a copy of a verified residual program; returns TM_OK or TM_NO_MEMORY. */
 int tm_subscriptions_decide_by(tm_subscriptions *subscriptions, uint32_t row, const uint8_t *program, uint32_t size);
+/* Note the name of the dialect of a subscription, which has none yet; returns TM_OK or TM_NO_MEMORY. */
+int tm_subscriptions_note_dialect(tm_subscriptions *subscriptions, uint32_t row, const uint8_t *name, uint8_t size);
 /* Add one filter to a subscription; returns the results of tm_table_add. */
 int tm_subscriptions_add(tm_subscriptions *subscriptions, uint32_t row, const uint8_t *filter, uint32_t size);
 /* Remove a subscription and its filters; returns the number of filters. */

@@ -32,8 +32,9 @@ Examples:
 def command(target: str | None, client: str | None, limit: int, as_json: bool) -> int:
     """List the filters of routers. Each belongs to a subscription of a client, or to a durable subscription.
 
-    A predicate with alternatives is several filters. Where a residual program decides about the messages that a filter
-    matches, its expression stands behind `and`, and `passed` has how many of them it let pass. TARGET is as for
+    A predicate with alternatives is several filters. `dialect` is the one that it was written in. Where a filter is not
+    `exact`, a residual program decides about the messages that it matches: its expression stands behind `and`, and
+    `passed` has how many of these candidates it let pass. TARGET is as for
     `tamis status`. The exit code is 1 if a router did not answer.
     """
     code = 0
@@ -45,18 +46,21 @@ def command(target: str | None, client: str | None, limit: int, as_json: bool) -
                     continue
                 if as_json:
                     click.echo(json.dumps({"router": router.name} | item))
-                rows.append((router.name, *_whose(item), _passed(item), item["filter"] + _rest(item)))
+                rows.append((router.name, *_whose(item), *_decided(item), item["filter"] + _rest(item)))
         except NoAnswer as error:
             click.echo(str(error), err=True)
             code = 1
     if not as_json:
-        click.echo(columns(("router", "client", "subscription", "passed", "filter"), rows))
+        click.echo(columns(("router", "client", "subscription", "dialect", "exact", "passed", "filter"), rows))
     return code
 
 
-def _passed(item: dict[str, Any]) -> str:
-    """Return how many of its candidates a residual program has let pass; empty if there is none."""
-    return f"{item['passed']:,} of {item['candidates']:,}" if "residual" in item else ""
+def _decided(item: dict[str, Any]) -> tuple[str, str, str]:
+    """Return the dialect of a filter, whether it is exact, and how many candidates its residual program let pass."""
+    dialect = item.get("dialect") or ""  # earlier routers do not say it
+    if "residual" not in item:
+        return dialect, "yes", ""
+    return dialect, "no", f"{item['passed']:,} of {item['candidates']:,}"
 
 
 def _rest(item: dict[str, Any]) -> str:

@@ -86,6 +86,7 @@ def durable_of(
         latest_by=_name("latest_by", latest_by),
         copies_min=_copies_min(copies_min, len(homes)),
         residual=packed.residual,
+        dialect=packed.dialect,
     )
     return _started(CreateDurable(0, new_durable_name(name), policy, homes=homes), start)
 

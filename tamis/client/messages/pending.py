@@ -95,23 +95,29 @@ class PendingSubscription:
 
 
 class DecidedPredicate(NamedTuple):
-    """A text that no predicate says: the wider predicate, and the residual program that decides. `indexed`: a predicate
-    for the index of the router alone, if there is one."""
+    """A text of a dialect, or one that no predicate says: the predicate, which may be wider, and the residual program
+    that decides; b"" if the predicate does. `indexed`: a predicate for the index of the router alone, if there is one.
+    `dialect`: its name; "" for the language of Tamis."""
 
     text: str
     predicate: Predicate
     residual: bytes
     indexed: Predicate | None = None
+    dialect: str = ""
 
 
 class PackedPredicate(NamedTuple):
     """A predicate as text, its filters in wire form, and its residual program; b"" if it has none. `indexed`: filters
-    for the index of the router alone, if there are any."""
+    for the index of the router alone, if there are any. `dialect`: that of the text; "" for the language of Tamis."""
 
     text: str
     filters: tuple[bytes, ...]
     residual: bytes = b""
     indexed: tuple[bytes, ...] = ()
+    dialect: str = ""
+
+    def item(self, id_: int) -> SubscriptionItem:
+        return SubscriptionItem(id_, self.filters, self.residual, self.indexed, self.dialect)
 
 
 def packing(
@@ -139,7 +145,8 @@ def packed_of(
         raise Refused("space= is only for predicates as text, not for a Predicate")
     if isinstance(predicate, DecidedPredicate):
         indexed = () if predicate.indexed is None else tuple(map(encode_filter, predicate.indexed.filters))
-        return PackedPredicate(text, _packed_filters(predicate.predicate), predicate.residual, indexed)
+        filters = _packed_filters(predicate.predicate)
+        return PackedPredicate(text, filters, predicate.residual, indexed, predicate.dialect)
     return PackedPredicate(text, _packed_filters(predicate))
 
 
@@ -155,12 +162,11 @@ def decided(text: str, spaces: SpaceSet = NO_SPACES, space: str | None = None) -
     return found.predicate if found.residual is None else _asked(text, found)
 
 
-def _asked(text: str, found: Translated) -> Predicate | DecidedPredicate:
+def _asked(text: str, found: Translated, dialect: str = "") -> DecidedPredicate:
     for warning in found.warnings:
         _log.warning("in the predicate %s: %s", text, warning)
-    if found.residual is None:
-        return found.predicate
-    return DecidedPredicate(text, found.predicate, found.residual.pack(), found.indexed)
+    residual = b"" if found.residual is None else found.residual.pack()
+    return DecidedPredicate(text, found.predicate, residual, found.indexed, dialect)
 
 
 def _packed_filters(predicate: Predicate) -> tuple[bytes, ...]:
@@ -188,8 +194,8 @@ def decided_in(
         return predicate
     text = _filter_text(predicate)
     if exact_for is not None:
-        return exactly(dialect, text, exact_for)
-    return _asked(text, dialects.get(dialect).decided(text))
+        return DecidedPredicate(text, exactly(dialect, text, exact_for), b"", dialect=dialect)
+    return _asked(text, dialects.get(dialect).decided(text), dialect)
 
 
 def _filter_text(predicate: str | Predicate) -> str:
@@ -222,7 +228,7 @@ def described(predicates: Sequence[str | Predicate | DecidedPredicate], wanted: 
 def subscription_bytes(subscription: SubscriptionItem) -> int:
     """Return an upper bound, close to exact, of the bytes of a subscription in a frame."""
     parts = (*subscription.filters, subscription.residual, *subscription.indexed)
-    return _AROUND + sum(_AROUND + len(packed) for packed in parts)
+    return _AROUND + len(subscription.dialect.encode()) + sum(_AROUND + len(packed) for packed in parts)
 
 
 def batches(subscriptions: Iterable[SubscriptionItem], frame_bytes_max: int) -> Iterator[tuple[SubscriptionItem, ...]]:

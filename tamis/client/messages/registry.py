@@ -148,9 +148,7 @@ class Registry:
         router has answered for all predicates."""
         if not predicates:
             raise Refused("a subscription has at least one predicate")
-        subscriptions = tuple(
-            SubscriptionItem(next(self._ids), each.filters, each.residual, each.indexed) for each in predicates
-        )
+        subscriptions = tuple(each.item(next(self._ids)) for each in predicates)
         for subscription in subscriptions:
             self._check_size(subscription)
         texts = tuple(predicate.text for predicate in predicates)

@@ -198,7 +198,8 @@ def _authenticated() -> SearchStrategy[object]:
 def _subscription() -> SearchStrategy[object]:
     packed = st.lists(filters().map(encode_filter), min_size=1, max_size=3).map(tuple)
     residual = st.just(b"") | st.binary(max_size=60)
-    return st.builds(client_bodies.SubscriptionItem, U32, packed, residual, st.just(()) | packed)
+    dialect = st.sampled_from(["", "jms", "é" * 16])
+    return st.builds(client_bodies.SubscriptionItem, U32, packed, residual, st.just(()) | packed, dialect)
 
 
 def _subscribe() -> SearchStrategy[object]:

@@ -173,6 +173,9 @@ def client_frames() -> dict[str, Frame]:
         "subscribe, with filters for the index": client.Subscribe(
             6, (client.SubscriptionItem(4, (CHEAP,), TOTAL_ABOVE_1000.pack(), (CHEAP, ODD)),), False, reach.HOME, False
         ),
+        "subscribe, in a dialect": client.Subscribe(
+            7, (client.SubscriptionItem(5, (CHEAP,), dialect="amqp-headers"),), False, reach.HOME, False
+        ),
         "unsubscribe": client.Unsubscribe(3, (1,)),
         "unsubscribe, two": client.Unsubscribe(4, (2**32 - 1, 0)),
         "ack, subscribe": client.Ack(of.SUBSCRIBE, 1, (client.Range(1, 1),), (refusal,)),
@@ -228,6 +231,9 @@ def durable_frames() -> dict[str, Frame]:
         "replay, no time": durables.Replay(9, 0, (ODD, ANY), 0, 0, 0),
         "create durable, with a residual program": durables.CreateDurable(
             7, "totals", durables.DurablePolicy((CHEAP,), residual=TOTAL_ABOVE_1000.pack())
+        ),
+        "create durable, in a dialect": durables.CreateDurable(
+            8, "cheap", durables.DurablePolicy((CHEAP,), dialect="jms")
         ),
         "replay, with a residual program": durables.Replay(10, 4, (CHEAP,), 0, LAST, 9, TOTAL_ABOVE_1000.pack()),
         "replay end": durables.ReplayEnd(3, 12),

@@ -87,7 +87,8 @@ async def test_programs_of_subscriptions_are_shown_and_asked(inside):
     net = inside()
     alice, bob = await net.client("alice"), await net.client("bob")
     found = dialects.get("jms").decided("symbol = 'A' AND price * qty > 1000")
-    item = SubscriptionItem(7, (encode_filter(found.predicate.filters[0]),), found.residual.pack())
+    packed = (encode_filter(found.predicate.filters[0]),)
+    item = SubscriptionItem(7, packed, found.residual.pack(), dialect="jms")
     await alice.send(Subscribe(1, (item, subscription(8, 'symbol = "A"')), False, Reach.HOME, False))
     assert (await alice.next(Ack)).ranges
     for price, qty in ((1, 2), (60, 20), (900, 3)):
@@ -95,7 +96,10 @@ async def test_programs_of_subscriptions_are_shown_and_asked(inside):
         await bob.next(Ack)
     items = {item["subscription"]: item for item in page(net, "/filters")[0]["filters"]}
     assert "residual" not in items[8]
-    assert {key: items[7][key] for key in ("residual", "candidates", "passed")} == {
+    assert (items[8]["exact"], items[8]["dialect"]) == (True, None)
+    assert {key: items[7][key] for key in ("exact", "dialect", "residual", "candidates", "passed")} == {
+        "exact": False,
+        "dialect": "jms",
         "residual": 'symbol = "A" and price * qty > 1000',
         "candidates": 3,
         "passed": 2,
