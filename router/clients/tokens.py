@@ -4,10 +4,10 @@
     press-1   k3J9...
     *         9fQ2...
 
-Law: a file that users other than its owner may read is refused. A name with a line needs the token of that line; `*` is
-for all other names. Tokens are stored as digests and compared in constant time, and an unknown name takes as long as a
-wrong token. A changed file takes effect at the next greeting, whether that succeeds or not, also for connected clients;
-an invalid file is not used, and an error is logged.
+Law: a file that users other than its owner may read is refused. A name with a line needs the token of that line; other
+names are admitted by the token of `*`, and `press-1/left` by that of `press-1`, too. Tokens are stored as digests and
+compared in constant time, and an unknown name takes as long as a wrong token. A changed file takes effect at the next
+greeting, whether that succeeds or not, also for connected clients; an invalid file is not used, and an error is logged.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from tamis.protocol.errors import Refused
 from tamis.protocol.limits import CREDENTIAL_BYTES_MAX
 from tamis.protocol.peer_names import check_peer_name
 from tamis.router.access.admitted import Admitted, Denial
-from tamis.router.clients.principals import principal_of
+from tamis.router.clients.principals import SUB_NAMES_BEGIN, principal_of
 from tamis.router.daemon.cannot_start import CannotStart
 from tamis.router.daemon.logs import fields
 
@@ -57,7 +57,10 @@ class TokenFile:
         """Return whether `name` is still admitted with the token of this digest."""
         nobody = digest_of(b"")
         own, anybody = self.digests.get(name), self.digests.get(ANYBODY, nobody)
-        return hmac.compare_digest(anybody if own is None or name == ANYBODY else own, digest) and digest != nobody
+        if own is not None and name != ANYBODY:
+            return hmac.compare_digest(own, digest)
+        is_part_of_line = self._is_of(name.partition(SUB_NAMES_BEGIN)[0], digest)
+        return (hmac.compare_digest(anybody, digest) or is_part_of_line) and digest != nobody
 
     @property
     def has_token_of_anybody(self) -> bool:
@@ -66,7 +69,7 @@ class TokenFile:
     def _is_of(self, line: str, digest: bytes) -> bool:
         """Return whether the line of the name `line` has the token with this digest."""
         own = self.digests.get(line)
-        return own is not None and line != ANYBODY and hmac.compare_digest(own, digest)
+        return hmac.compare_digest(own or digest_of(b""), digest) and own is not None and line != ANYBODY
 
     def _refresh(self) -> None:
         try:

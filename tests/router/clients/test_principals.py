@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tamis.router.access.admitted import Admitted
+from tamis.router.access.admitted import Admitted, Denial
 from tamis.router.clients.principals import principal_of
 from tamis.router.clients.tokens import TokenFile
 
@@ -42,6 +42,8 @@ def tokens(tmp_path):
         ("press", b"one", "press"),
         ("press/7", b"seven", "press/7"),
         ("press/8", b"any", "press/8"),  # it has not shown the token of `press`
+        ("press/8", b"one", "press"),
+        ("press/8/left", b"one", "press"),
         ("desk", b"any", "desk"),
         ("*/desk", b"any", "*/desk"),
     ],
@@ -50,3 +52,19 @@ def test_who_comes_in_by_the_token_of_anybody_owns_nothing_of_a_listed_name(toke
     admitted = tokens.admits(name, token)
     assert isinstance(admitted, Admitted)
     assert admitted.principal == owner
+    assert tokens.still_admits(name, admitted.token_digest)
+
+
+@pytest.mark.parametrize(
+    ("name", "token"),
+    [
+        ("press/7", b"one"),
+        ("press/8", b"seven"),
+        ("press/8", b""),
+        ("pres/8", b"one"),
+        ("desk/8", b"one"),
+        ("/press", b"one"),
+    ],
+)
+def test_a_sub_name_is_admitted_by_the_token_of_its_line_alone(tokens, name, token):
+    assert isinstance(tokens.admits(name, token), Denial)
