@@ -29,9 +29,8 @@ from tamis.router.clients.slowing import HELD_S
 from tamis.router.connections.admissions import Reason
 from tamis.router.connections.limits import ReserveDescriptor
 from tamis.router.connections.listeners import Acceptor, Listener
-from tamis.router.connections.peer import unread_bytes
-from tamis.router.connections.waiting import WaitingRoom
 from tamis.router.daemon.addresses import address_of
+from tamis.serving.waiting import WaitingRoom, unread_bytes
 
 BODY_BYTES_MAX: Final = 131_072
 """Bytes of the largest body: more than two strings of the largest size; parsing it takes a few milliseconds."""

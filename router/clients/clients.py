@@ -52,9 +52,9 @@ from tamis.router.connections.admissions import Reason, Side
 from tamis.router.connections.connections import Connections
 from tamis.router.connections.peer import Peer
 from tamis.router.connections.revoked import RevokedCertificates
-from tamis.router.connections.waiting import WaitingRoom
 from tamis.router.daemon.addresses import address_of
 from tamis.router.daemon.client_events import SubscriptionRemoved
+from tamis.serving.waiting import WaitingRoom
 
 if TYPE_CHECKING:  # a router without issuers starts without them
     from tamis.router.access.signed_tokens import SignedTokens

@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING
 
 from tamis.router.connections.admissions import Admissions, Reason, Side
 from tamis.router.connections.listeners import Opener
-from tamis.router.connections.peer import Peer, unread_bytes
+from tamis.router.connections.peer import Peer
 from tamis.router.connections.tls import TlsConnection
-from tamis.router.connections.waiting import WaitingRoom
 from tamis.router.daemon.addresses import address_of
+from tamis.serving.waiting import WaitingRoom, unread_bytes
 
 if TYPE_CHECKING:
     from tamis.router.connections.connections import Connections

@@ -20,9 +20,9 @@ from tamis.configs.address import Address
 from tamis.router.connections.admissions import Reason
 from tamis.router.connections.limits import ReserveDescriptor, turn_away
 from tamis.router.connections.peer import FULL
-from tamis.router.connections.waiting import WaitingRoom
 from tamis.router.daemon.cannot_start import CannotStart, CannotStartNow
 from tamis.router.daemon.logs import fields
+from tamis.serving.waiting import WaitingRoom
 
 BACKLOG: Final = 4_096
 """Connections that may wait to be accepted; the system may allow fewer."""

@@ -7,10 +7,7 @@ frames do not reach this file. A peer does nothing after its end.
 from __future__ import annotations
 
 import asyncio
-import fcntl
 import logging
-import sys
-import termios
 from collections.abc import Callable
 from typing import ClassVar, Final, Protocol
 
@@ -24,8 +21,8 @@ from tamis.protocol.wire.kinds import FrameKind
 from tamis.protocol.wire.session import Session
 from tamis.protocol.wire.session_bodies import Error
 from tamis.router.connections.admissions import Admissions, Reason, Side, TooLate, reason_of
-from tamis.router.connections.waiting import WaitingRoom
 from tamis.router.daemon.logs import fields
+from tamis.serving.waiting import WaitingRoom, unread_bytes
 
 LINGER_S: Final = 2.0
 """Seconds in which queued frames may still be sent to a peer whose connection is ended."""
@@ -298,8 +295,3 @@ class Peer:
 
     def _fields(self, **more: object) -> dict[str, object]:
         return fields(name=self.name or None, peer=self.peer, connection=self.connection, **more)
-
-
-def unread_bytes(descriptor: int) -> int:
-    """Return the number of received bytes of a socket that are unread."""
-    return int.from_bytes(fcntl.ioctl(descriptor, termios.FIONREAD, bytes(4)), sys.byteorder)

@@ -29,7 +29,6 @@ from tamis.protocol.wire.routing_bodies import Body, SenderRequest
 from tamis.router.connections.admissions import Reason, Side
 from tamis.router.connections.connections import Connections
 from tamis.router.connections.tls import TlsConnection
-from tamis.router.connections.waiting import WaitingRoom
 from tamis.router.connections.wires import PlainWire, TlsWire, Wire
 from tamis.router.core.commands import NeighbourSession
 from tamis.router.daemon.addresses import address_of
@@ -42,6 +41,7 @@ from tamis.router.links.packing import Packed
 from tamis.router.links.relay import CustodyRelay, RelayEnd
 from tamis.router.links.same_rules import SameRules
 from tamis.router.links.tls import LinkTls, names_in
+from tamis.serving.waiting import WaitingRoom
 
 TWIN_S: Final = 10.0
 """How long a router that was refused because of its twin is not ready, in seconds: it repeats its request far more

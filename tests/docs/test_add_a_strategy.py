@@ -13,7 +13,7 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 GUIDE = ROOT / "docs" / "contributing" / "add-a-strategy.md"
-ROOMS = ("protocol", "native", "configs", "router", "simulate", "analysis", "testing")
+ROOMS = ("protocol", "native", "configs", "serving", "router", "simulate", "analysis", "testing")
 IGNORED = shutil.ignore_patterns("__pycache__", "*.c", "*.h", "tests", "build")
 
 

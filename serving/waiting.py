@@ -10,6 +10,9 @@ crowd of honest clients is served while it makes progress.
 
 from __future__ import annotations
 
+import fcntl
+import sys
+import termios
 from collections import OrderedDict
 from collections.abc import Callable
 from typing import Final, NamedTuple, Protocol
@@ -185,3 +188,8 @@ class _ByAddress:
             self._of_size[now][address] = None
         while len(self._of_size) > 1 and not self._of_size[-1]:
             self._of_size.pop()
+
+
+def unread_bytes(descriptor: int) -> int:
+    """Return the number of received bytes of a socket that are unread."""
+    return int.from_bytes(fcntl.ioctl(descriptor, termios.FIONREAD, bytes(4)), sys.byteorder)
