@@ -35,32 +35,34 @@ def written(answer: Answer, is_head: bool, closes: bool) -> bytes:
     """Return a whole answer as bytes; `is_head`: to a HEAD request, without its body."""
     body, status, content_type, headers = answer
     if status in _BODILESS:
-        return _head(status, (), headers, closes)
-    head = _head(status, (("Content-Type", content_type), ("Content-Length", str(len(body)))), headers, closes)
+        return _head(status, "", "", headers, closes)
+    head = _head(status, content_type, f"Content-Length: {len(body)}\r\n", headers, closes)
     return head if is_head else head + body
 
 
 def stream_head(status: int, content_type: str, headers: Headers, is_chunked: bool, closes: bool) -> bytes:
-    own: Headers = (("Content-Type", content_type),)
-    return _head(status, (*own, ("Transfer-Encoding", "chunked")) if is_chunked else own, headers, closes)
+    framing = "Transfer-Encoding: chunked\r\n" if is_chunked else ""
+    return _head(status, content_type, framing, headers, closes)
 
 
 def chunk(data: bytes) -> bytes:
     return b"%x\r\n%b\r\n" % (len(data), data)
 
 
-def _head(status: int, own: Headers, headers: Headers, closes: bool) -> bytes:
-    lines = [f"HTTP/1.1 {status} {_REASONS.get(status, '')}", f"Date: {_date(int(time.time()))}"]
-    lines += [f"{name}: {value}" for name, value in own]
-    lines += [f"{name}: {value}" for name, value in headers]
-    if closes:
-        lines.append("Connection: close")
-    head = "\r\n".join(lines)
-    if head.count("\n") != len(lines) - 1 or head.count("\r") != len(lines) - 1:
+def _head(status: int, content_type: str, framing: str, headers: Headers, closes: bool) -> bytes:
+    others = _lines(headers) if headers else ""
+    end = "Connection: close\r\n\r\n" if closes else "\r\n"
+    return f"{_begin(status, content_type, int(time.time()))}{framing}{others}{end}".encode("latin-1", "replace")
+
+
+@lru_cache(maxsize=64)
+def _begin(status: int, content_type: str, now_s: int) -> str:
+    own = (("Date", formatdate(now_s, usegmt=True)), *([("Content-Type", content_type)] if content_type else ()))
+    return f"HTTP/1.1 {status} {_REASONS.get(status, '')}\r\n{_lines(own)}"
+
+
+def _lines(headers: Headers) -> str:
+    lines = "".join([f"{name}: {value}\r\n" for name, value in headers])
+    if lines.count("\n") != len(headers) or lines.count("\r") != len(headers):
         raise ValueError("a header of an answer has a line break")
-    return f"{head}\r\n\r\n".encode("latin-1", "replace")
-
-
-@lru_cache(maxsize=1)
-def _date(now_s: int) -> str:
-    return formatdate(now_s, usegmt=True)
+    return lines

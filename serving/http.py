@@ -18,6 +18,7 @@ import asyncio
 import enum
 import logging
 import socket
+import ssl
 from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass
 from typing import Final, cast
@@ -75,7 +76,8 @@ class Watcher:
 
 
 class HttpServer:
-    """What the connections of one server share. `connection` makes the protocol of one, for asyncio."""
+    """What the connections of one server share. `tls`: that of connections that `open` serves; `connection` makes the
+    protocol of one, for servers of asyncio."""
 
     def __init__(
         self,
@@ -83,22 +85,38 @@ class HttpServer:
         times: Times = Times(),
         refusal: Callable[[Problem], Answer] = problem_answer,
         watcher: Watcher | None = None,
+        tls: ssl.SSLContext | None = None,
     ) -> None:
         self.handler, self.times, self.refusal = handler, times, refusal
-        self.watcher = watcher or Watcher()
+        self.watcher, self.tls = watcher or Watcher(), tls
         self.connections: set[HttpConnection] = set()
+        self._opening: set[asyncio.Task[None]] = set()
         self.is_draining = False
 
     def connection(self) -> HttpConnection:
         return HttpConnection(self)
 
-    async def accept(self, sock: socket.socket) -> None:
-        """Serve an accepted connection; close it if that fails."""
+    def open(self, sock: socket.socket) -> HttpConnection:
+        """Serve an accepted connection, whose socket is the server's from here on; it counts at once."""
+        connection = HttpConnection(self)
+        self.connections.add(connection)
+        self.watcher.opened(connection)
+        opening = asyncio.get_running_loop().create_task(self._open(sock, connection), name="HTTP connection")
+        self._opening.add(opening)
+        opening.add_done_callback(self._opening.discard)
+        return connection
+
+    async def _open(self, sock: socket.socket, connection: HttpConnection) -> None:
+        loop, is_tls = asyncio.get_running_loop(), self.tls is not None
+        within_s = self.times.head_s if is_tls else None
         try:
-            await asyncio.get_running_loop().connect_accepted_socket(self.connection, sock)
-        except BaseException:
+            await loop.connect_accepted_socket(
+                lambda: connection, sock, ssl=self.tls, ssl_handshake_timeout=within_s, ssl_shutdown_timeout=within_s
+            )
+        except (OSError, EOFError):  # the handshake failed: TimeoutError and ssl.SSLError are OSErrors
             sock.close()
-            raise
+        finally:
+            connection.give_way_unless_open()
 
     def drain(self) -> None:
         """End each connection after its present request; idle ones now."""
@@ -110,6 +128,8 @@ class HttpServer:
         """Cut all connections."""
         for connection in list(self.connections):
             connection.give_way()
+        for opening in self._opening:
+            opening.cancel()
 
 
 class _State(enum.Enum):
@@ -191,6 +211,7 @@ class HttpConnection(asyncio.BufferedProtocol):
         self._reader = RequestReader()
         self._state = _State.IDLE
         self._transport: asyncio.Transport
+        self._is_open = False
         self._head: Head | None = None
         self._running: asyncio.Future[Answer | None] | None = None
         self._stream: Stream | None = None
@@ -207,9 +228,14 @@ class HttpConnection(asyncio.BufferedProtocol):
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport = cast("asyncio.Transport", transport)  # uvloop's is no subclass of it
+        self._is_open = True
+        if self._state is _State.OVER:
+            self._transport.abort()
+            return
         self._transport.set_write_buffer_limits(high=WRITE_BYTES)
-        self._server.connections.add(self)
-        self._server.watcher.opened(self)
+        if self not in self._server.connections:
+            self._server.connections.add(self)
+            self._server.watcher.opened(self)
         self._await_within(self._server.times.idle_s)
 
     def get_buffer(self, sizehint: int) -> memoryview:  # noqa: ARG002 - the signature is asyncio's
@@ -271,14 +297,23 @@ class HttpConnection(asyncio.BufferedProtocol):
 
     def is_heard(self) -> bool:
         """Return whether received bytes are unread."""
+        if not self._is_open or self._transport.is_closing():
+            return False
         return bool(unread_bytes(self._transport.get_extra_info("socket").fileno()))
 
     def give_way(self) -> None:
         """Cut the connection."""
-        self._transport.abort()
+        if self._is_open:
+            self._transport.abort()
+        else:
+            self._finish(_State.OVER)
+
+    def give_way_unless_open(self) -> None:
+        if not self._is_open:
+            self._finish(_State.OVER)
 
     def drain(self) -> None:
-        if self._state is _State.IDLE and not self._reader.unread_bytes:
+        if self._is_open and self._state is _State.IDLE and not self._reader.unread_bytes:
             self._close()
 
     @property
@@ -338,7 +373,7 @@ class HttpConnection(asyncio.BufferedProtocol):
 
     def _begin(self, head: Head) -> None:
         self._head, self._state, self._deadline_s = head, _State.ANSWERING, None
-        self._is_body_over, self._has_continued, self._has_begun = False, not head.expects_continue, False
+        self._is_body_over, self._has_continued, self._has_begun = head.length == 0, not head.expects_continue, False
         try:
             made = self._server.handler(Request(self, head))
         except RequestRefused as error:
@@ -467,7 +502,7 @@ class HttpConnection(asyncio.BufferedProtocol):
 
     def _keeps_open(self) -> bool:
         head = cast("Head", self._head)
-        return self._drop_body() and head.keeps_open and not self._server.is_draining
+        return (self._is_body_over or self._drop_body()) and head.keeps_open and not self._server.is_draining
 
     def _next_request(self, keeps_open: bool) -> None:
         self._head = self._stream = None

@@ -9,9 +9,10 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Mapping
-from typing import Final, NamedTuple
+from typing import Final
 
-from tamis.protocol.errors import TamisError
+from tamis.serving.answers import Answer
+from tamis.serving.problem import Headers, Problem, RequestRefused
 
 PAGE_BYTES: Final = 256 * 1024
 PAGE_S: Final = 0.015
@@ -22,19 +23,16 @@ TEXT_CUT: Final = 16_384
 """Characters shown of a text that is too long for a page."""
 
 
-class Answer(NamedTuple):
-    body: bytes
-    status: int = 200
-    content_type: str = "application/json"
-    headers: tuple[tuple[str, str], ...] = ()
+class BadRequest(RequestRefused):
+    """Raised for a request that is refused."""
+
+    def __init__(self, status: int, what: str, headers: Headers = ()) -> None:
+        super().__init__(Problem("administration", status, what, headers=headers))
 
 
-class BadRequest(TamisError):
-    """Raised for a request that is refused; `answer` has the reason."""
-
-    def __init__(self, status: int, what: str, headers: tuple[tuple[str, str], ...] = ()) -> None:
-        super().__init__(what)
-        self.answer = json_answer({"error": what}, status)._replace(headers=headers)
+def refusal(problem: Problem) -> Answer:
+    """Return the answer of administration to a request that is refused."""
+    return json_answer({"error": problem.detail}, problem.status)._replace(headers=problem.headers)
 
 
 def json_answer(value: object, status: int = 200) -> Answer:

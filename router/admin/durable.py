@@ -24,10 +24,11 @@ from tamis.protocol.wire.home_bodies import TAKES_DIRECTED
 from tamis.protocol.wire.packed_filters import decode_filter
 from tamis.router.access.client_rights import ClientRights
 from tamis.router.admin.allowed import may_inspect, may_see
-from tamis.router.admin.answers import TEXT_CUT, Answer, BadRequest, Budget, Items
+from tamis.router.admin.answers import TEXT_CUT, BadRequest, Budget, Items
 from tamis.router.admin.view import RouterView
 from tamis.router.clients.durables import why_nothing
 from tamis.router.durable.log_bounds import bounds_of
+from tamis.serving.answers import Answer
 
 if TYPE_CHECKING:
     from tamis.configs.sections.durable import DurableSettings

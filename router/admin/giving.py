@@ -13,10 +13,11 @@ from tamis.protocol.access.role import AdminLevel
 from tamis.protocol.errors import Refused
 from tamis.protocol.peer_names import check_peer_name
 from tamis.router.access.usage import Counted
-from tamis.router.admin.answers import Answer, BadRequest, json_answer
+from tamis.router.admin.answers import BadRequest, json_answer
 from tamis.router.admin.durable import held_of
 from tamis.router.durable.hosted import HostedDurable
 from tamis.router.durable.refusals import RequestRefused
+from tamis.serving.answers import Answer
 
 if TYPE_CHECKING:
     from tamis.router.access.client_rights import ClientRights

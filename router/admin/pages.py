@@ -26,7 +26,7 @@ from tamis.protocol.wire.packed_filters import decode_filter
 from tamis.router.access.client_rights import ClientRights
 from tamis.router.access.in_force import AccessInForce
 from tamis.router.admin.allowed import may_inspect, may_see
-from tamis.router.admin.answers import HEAD_BYTES, PAGE_BYTES, Answer, BadRequest, Budget, Items, json_answer
+from tamis.router.admin.answers import HEAD_BYTES, PAGE_BYTES, BadRequest, Budget, Items, json_answer
 from tamis.router.admin.edges import class_form, edge_forms, onward_forms
 from tamis.router.admin.metrics import metrics
 from tamis.router.admin.routes import interface_forms, known_routers, router_form, routes_head
@@ -34,6 +34,7 @@ from tamis.router.admin.spaces import put_spaces, space_form
 from tamis.router.admin.status import connection_form, status_form
 from tamis.router.admin.view import RouterView
 from tamis.router.clients.dry_run import reached
+from tamis.serving.answers import Answer
 
 if TYPE_CHECKING:
     from tamis.router.durable.hosted import HostedDurable

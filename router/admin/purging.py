@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING, Final
 
 from tamis.protocol.errors import FrameError
 from tamis.protocol.wire.deliver_view import DeliverView
-from tamis.router.admin.answers import Answer, BadRequest, json_answer
+from tamis.router.admin.answers import BadRequest, json_answer
 from tamis.router.admin.durable import held_of
 from tamis.router.admin.giving import check_may
 from tamis.router.durable.hosted import HostedDurable
 from tamis.router.durable.refusals import RequestRefused
+from tamis.serving.answers import Answer
 
 if TYPE_CHECKING:
     from tamis.router.access.client_rights import ClientRights

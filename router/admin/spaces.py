@@ -18,9 +18,10 @@ from tamis.protocol.residual.cases import FOLDED_MARK
 from tamis.protocol.spaces import Space, digest, space_from, space_to_mapping
 from tamis.protocol.spaces.filters import asks_in_vain
 from tamis.protocol.wire.packed_filters import decode_filter
-from tamis.router.admin.answers import Answer, BadRequest, Budget, json_answer
+from tamis.router.admin.answers import BadRequest, Budget, json_answer
 from tamis.router.admin.view import RouterView
 from tamis.router.daemon.spaces_in_force import WantedSpace
+from tamis.serving.answers import Answer
 
 CONFLICT: Final = 409
 NAMED_MAX: Final = 3

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 import click
 
-_OF_ROUTER = frozenset({"h11", "pydantic", "rich", "yaml"})
+_OF_ROUTER = frozenset({"httptools", "pydantic", "rich", "yaml"})
 _OF_ANALYSIS = frozenset({"numpy", "pandas", "pyarrow", "pyspark", "rich"})
 
 

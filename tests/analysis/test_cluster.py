@@ -16,7 +16,7 @@ from tamis.analysis.spark import cluster
 from tamis.analysis.spark.failure import SparkFailed
 from tamis.testing import free_port
 
-OURS_ALONE = ("cffi", "click", "h11", "lark", "msgpack", "pydantic", "rich", "sortedcontainers", "uvloop", "yaml")
+OURS_ALONE = ("cffi", "click", "httptools", "lark", "msgpack", "pydantic", "rich", "sortedcontainers", "uvloop", "yaml")
 """Libraries that a worker may lack."""
 AT_WORK = """
 import sys

@@ -31,6 +31,8 @@ def read(*pieces: bytes) -> list[tuple[Head, bytes]]:
             if isinstance(event, Head):
                 head = event
                 body.clear()
+                if head.length == 0:
+                    found.append((head, b""))
             elif event is End.OF_BODY:
                 found.append((head, bytes(body)))
             else:
