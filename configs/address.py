@@ -9,7 +9,7 @@ from __future__ import annotations
 import ipaddress
 import os.path
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 FORMS = "host:port, [ipv6]:port or unix:path"
@@ -50,6 +50,10 @@ class Address:
     def dialable(self) -> bool:
         """Whether this address alone is enough to connect to the listener."""
         return self.kind == "unix" or (self.port != 0 and not self.wildcard)
+
+    def bound_to(self, host: str, port: int) -> Address:
+        """Return the address with what the system has resolved and chosen."""
+        return replace(self, host=host, port=port)
 
     def claims(self) -> set[object]:
         """Return what a listener at this address occupies: nothing for port 0, as the system picks a free port."""

@@ -53,6 +53,7 @@ ARROWS = {
         "protocol",
         "configs",
         "router",
+        "serving",
         "simulate",
     },
     "tamis": {"blocking", "cli", "client", "protocol", "native", "configs", "router", "simulate", "analysis", "bench"},

@@ -21,7 +21,7 @@ from typing import Final
 from tamis.protocol.access.audit_line import FILE_FORM, GENESIS, digest_of, file_name
 from tamis.protocol.filters import Constraint
 from tamis.protocol.language.format import format_constraint
-from tamis.router.daemon.cannot_start import CannotStart
+from tamis.serving.cannot_start import CannotStart
 
 LINES_PER_S: Final = 20
 PENDING_MAX: Final = 10_000

@@ -16,8 +16,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from tamis.router.daemon.cannot_start import CannotStart
 from tamis.router.daemon.logs import fields
+from tamis.serving.cannot_start import CannotStart
 
 FILE_BYTES_MAX: Final = 65_536
 KEYS_MAX: Final = 16

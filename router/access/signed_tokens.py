@@ -23,7 +23,7 @@ from tamis.protocol.errors import Refused
 from tamis.protocol.limits import CREDENTIAL_BYTES_MAX
 from tamis.protocol.peer_names import check_peer_name
 from tamis.router.access.keys import KeyFile, VerifyingKey
-from tamis.router.daemon.cannot_start import CannotStart
+from tamis.serving.cannot_start import CannotStart
 
 LIFE_S_MAX: Final = 86_400
 """The longest time until a token expires: who is removed at the issuer loses access within a day."""

@@ -12,8 +12,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
-from tamis.router.daemon.cannot_start import CannotStart
 from tamis.serving.bearer import bearer_of
+from tamis.serving.cannot_start import CannotStart
 
 OPEN: Final = frozenset({"/healthz", "/readyz"})
 """Pages that need no token: health checks."""

@@ -15,6 +15,7 @@ import time
 from collections.abc import Awaitable
 from typing import Final
 
+from tamis.configs.address import Address
 from tamis.router.access.client_rights import ClientRights
 from tamis.router.admin.allowed import asker_of, check_level
 from tamis.router.admin.answers import BadRequest, refusal
@@ -23,12 +24,11 @@ from tamis.router.admin.pages import Request, answer
 from tamis.router.admin.view import RouterView
 from tamis.router.clients.slowing import HELD_S
 from tamis.router.connections.admissions import Reason
-from tamis.router.connections.limits import ReserveDescriptor
-from tamis.router.connections.listeners import Acceptor, Listener
-from tamis.router.daemon.addresses import address_of
 from tamis.serving import http
+from tamis.serving.addresses import address_of
 from tamis.serving.answers import Answer
 from tamis.serving.bearer import bearer_of
+from tamis.serving.listeners import Acceptor, Listener, ReserveDescriptor
 from tamis.serving.origin import check_host, check_origin
 from tamis.serving.waiting import WaitingRoom
 
@@ -41,7 +41,7 @@ _log = logging.getLogger(__name__)
 
 
 class _Places(http.Watcher):
-    """Keeps connections in the waiting room from their acceptance to their end; each answer begins their time anew."""
+    """Keeps connections in the waiting room to their end; their time begins again with each answer."""
 
     def __init__(self, room: WaitingRoom) -> None:
         self._room = room
@@ -67,8 +67,8 @@ class AdminServer:
         self._http = http.HttpServer(self._handle, TIMES, refusal, _Places(self.room))
         self._acceptor: Acceptor | None = None
 
-    def start(self, listener: Listener, spare: ReserveDescriptor | None = None) -> None:
-        self._acceptor = Acceptor(listener, self, self.running.connections.loop, spare, full=_FULL)
+    def start(self, listener: Listener[Address], spare: ReserveDescriptor | None = None) -> None:
+        self._acceptor = Acceptor(listener, self, self.running.connections.loop, _FULL, spare)
 
     def close(self) -> None:
         if self._acceptor is not None:
@@ -80,8 +80,8 @@ class AdminServer:
         self.room.enter(connection, address_of(peer))
         return connection
 
-    def turned_away(self, reason: Reason, peer: str) -> None:
-        _log.warning("administration connection refused", extra={"fields": {"why": reason.value, "peer": peer}})
+    def out_of_descriptors(self) -> None:
+        _log.warning("administration connection refused", extra={"fields": {"why": Reason.DESCRIPTORS.value}})
 
     def _handle(self, request: http.Request) -> Awaitable[Answer]:
         check_host(request.headers, request.connection.local, self.running.settings.admin_names, "admin_names")

@@ -25,7 +25,7 @@ from tamis.router.clients.acks import refusal
 from tamis.router.clients.greeting import AdmissionPolicy, still_admitted
 from tamis.router.clients.slowing import Slowing
 from tamis.router.clients.subscriber import Subscriber
-from tamis.router.daemon.addresses import address_of
+from tamis.serving.addresses import address_of
 
 WRONG_MAX: Final = 5
 

@@ -38,9 +38,9 @@ from tamis.router.connections.admissions import Reason, Side
 from tamis.router.connections.connections import Connections
 from tamis.router.connections.peer import Peer
 from tamis.router.connections.traces import report_of
-from tamis.router.daemon.addresses import address_of
 from tamis.router.daemon.logs import fields
 from tamis.router.daemon.settings import admission
+from tamis.serving.addresses import address_of
 
 _log = logging.getLogger(__name__)
 

@@ -52,8 +52,8 @@ from tamis.router.connections.admissions import Reason, Side
 from tamis.router.connections.connections import Connections
 from tamis.router.connections.peer import Peer
 from tamis.router.connections.revoked import RevokedCertificates
-from tamis.router.daemon.addresses import address_of
 from tamis.router.daemon.client_events import SubscriptionRemoved
+from tamis.serving.addresses import address_of
 from tamis.serving.waiting import WaitingRoom
 
 if TYPE_CHECKING:  # a router without issuers starts without them
@@ -160,6 +160,9 @@ class Clients:
     def turned_away(self, reason: Reason, peer: str) -> None:
         """Count a connection that was refused before a client was made for it."""
         self.connections.admissions.refuse(Side.CLIENT, reason, peer=peer)
+
+    def out_of_descriptors(self) -> None:
+        self.turned_away(Reason.DESCRIPTORS, "unknown")
 
     def admit(self, client: AdmittedPeer, name: str, admission: Admission, admitted: Admitted) -> Subscriber:
         """Admit `client`, whose greeting has succeeded; return the subscriber that it serves. Raise FrameError if there

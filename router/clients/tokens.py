@@ -25,8 +25,8 @@ from tamis.protocol.limits import CREDENTIAL_BYTES_MAX
 from tamis.protocol.peer_names import check_peer_name
 from tamis.router.access.admitted import Admitted, Denial
 from tamis.router.clients.principals import SUB_NAMES_BEGIN, principal_of
-from tamis.router.daemon.cannot_start import CannotStart
 from tamis.router.daemon.logs import fields
+from tamis.serving.cannot_start import CannotStart
 
 ANYBODY: Final = "*"
 FILE_BYTES_MAX: Final = 1024 * 1024

@@ -2,7 +2,6 @@
 
     connections  the switch, and the peers of its connections
     peer         one peer: sends frames, reports errors, ends the connection
-    listeners    listening addresses                       handshakes   TLS before the greeting
     limits       most connections and descriptors          admissions   admitted and refused connections
     tls          connections over TLS                      wires        transports of links
     work         long work in short slices                 traces       reports of the switch on a message

@@ -1,21 +1,18 @@
 """Limits of connections and open files, by kind.
 
 Law: links, administration and files have places that clients cannot use. Pending connections have places of their own,
-a tenth as many as clients. The descriptors that the system allows are divided before any peer connects. One descriptor
-is a reserve, to send FULL to connections past the limit.
+a tenth as many as clients. The descriptors that the system allows are divided before any peer connects.
 """
 
 from __future__ import annotations
 
 import os
-import socket
-from contextlib import suppress
 from dataclasses import dataclass
 from typing import Final
 
 from tamis.configs.settings import RouterSettings
 from tamis.native.switch_values import CONNECTIONS_MAX
-from tamis.router.daemon.cannot_start import CannotStart
+from tamis.serving.cannot_start import CannotStart
 
 GREETING_MIN: Final = 64
 GREETING_MAX: Final = 10_000
@@ -33,7 +30,6 @@ LOG_FILES: Final = 8
 """Descriptors of a log of stored messages besides its segments: folders, a spare segment, a checkpoint, signals."""
 CLOSING: Final = 256
 """Places of connections that have ended in the switch and whose end is not handled yet."""
-_READ_BYTES: Final = 4_096
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,46 +78,3 @@ def fitted(wanted: ConnectionLimits, descriptors: int) -> ConnectionLimits:
 def open_descriptors() -> int:
     """Return the number of open descriptors of this process."""
     return len(os.listdir("/proc/self/fd")) - 1  # noqa: PTH208 - minus the descriptor of this listing
-
-
-class ReserveDescriptor:
-    """A descriptor in reserve, for the time when the system has no other."""
-
-    def __init__(self) -> None:
-        self._descriptor = _any_descriptor()
-
-    def accept(self, listener: socket.socket, said: bytes) -> bool:
-        """Accept one connection, send it `said`, and close it. Return False if the reserve is in use or no connection
-        waits."""
-        if self._descriptor is None:
-            self._descriptor = _any_descriptor()
-            return False
-        os.close(self._descriptor)
-        self._descriptor = None
-        try:
-            turn_away(listener.accept()[0], said)
-        except OSError:
-            return False
-        finally:
-            self._descriptor = _any_descriptor()
-        return True
-
-    def close(self) -> None:
-        if self._descriptor is not None:
-            os.close(self._descriptor)
-            self._descriptor = None
-
-
-def turn_away(sock: socket.socket, said: bytes) -> None:
-    """Send `said` to a connection that has just been accepted, if that does not block, and close it."""
-    with sock, suppress(OSError):
-        sock.setblocking(False)
-        sock.send(said)
-        sock.recv(_READ_BYTES)  # closing a socket with unread bytes would discard the sent ones
-
-
-def _any_descriptor() -> int | None:
-    try:
-        return os.open("/dev/null", os.O_RDONLY | os.O_CLOEXEC)
-    except OSError:
-        return None

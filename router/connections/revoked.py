@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final
 
 from tamis.configs.sections.connections import NeighbourTls, Tls
 from tamis.router.connections.certificate import Validity
-from tamis.router.daemon.cannot_start import CannotStart
+from tamis.serving.cannot_start import CannotStart
 
 if TYPE_CHECKING:  # a router without lists starts without it
     import ssl

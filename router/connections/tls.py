@@ -9,40 +9,20 @@ from __future__ import annotations
 import asyncio
 import ssl
 from collections.abc import Callable
-from pathlib import Path
-from typing import Any, Final, Protocol, cast
+from typing import TYPE_CHECKING, Any, Final, Protocol, cast
 
-from tamis.configs.sections.connections import NeighbourTls, Tls
+from tamis.router.connections.admissions import Reason, Side
 from tamis.router.connections.peer import FULL, Peer
-from tamis.router.connections.revoked import RevokedCertificates
-from tamis.router.daemon.cannot_start import CannotStart
+from tamis.serving.handshakes import Failure, TlsAcceptor
+from tamis.serving.listeners import Opener
 
-PEM_BYTES_MAX: Final = 1_048_576
-"""Most bytes read of a certificate or key file that cannot be used."""
-_REASONS: Final = {"KEY_VALUES_MISMATCH": "the key belongs to another certificate"}
+if TYPE_CHECKING:
+    from tamis.router.connections.connections import Connections
+
 CHUNK_BYTES: Final = 256 * 1024
 # One buffer for all connections: its bytes are passed on before the next read. It is a memoryview because asyncio fills
 # slices of the buffer, and a slice of a bytearray is a copy.
 _receive: Final = memoryview(bytearray(CHUNK_BYTES))
-
-
-_ASKED: Final = {"none": ssl.CERT_NONE, "optional": ssl.CERT_OPTIONAL, "required": ssl.CERT_REQUIRED}
-
-
-def server_context(tls: Tls, revoked: RevokedCertificates | None = None) -> ssl.SSLContext:
-    """Return a context of client listeners; CannotStart if a file of `tls` cannot be used. `revoked`: its lists."""
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    context.minimum_version = ssl.TLSVersion.TLSv1_3
-    load_certificate(context, tls)
-    context.verify_mode = _ASKED[tls.clients]
-    if tls.ca is not None:
-        try:
-            context.load_verify_locations(tls.ca)
-        except (OSError, ssl.SSLError) as error:
-            raise CannotStart(f"tls: {tls.ca} has no certificates: {error}") from error
-    if revoked is not None:
-        revoked.check_by(context)
-    return context
 
 
 def shown_certificate(transport: asyncio.BaseTransport) -> bytes:
@@ -57,37 +37,6 @@ def certified_names(transport: asyncio.BaseTransport) -> frozenset[str]:
     certificate: dict[str, Any] = transport.get_extra_info("peercert") or {}
     named = certificate.get("subjectAltName", ())
     return frozenset(value.lower() if kind == "DNS" else value for kind, value in named if kind in ("DNS", "URI"))
-
-
-def load_certificate(context: ssl.SSLContext, tls: Tls | NeighbourTls) -> None:
-    """Use this certificate for later connections. Raise CannotStart, with nothing changed, if it cannot be used."""
-    try:
-        for target in (ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER), context):  # a trial first
-            target.load_cert_chain(tls.certificate, tls.key, password=_no_passphrase)
-    except (OSError, ssl.SSLError, ValueError) as error:
-        raise CannotStart(f"tls: {_unfit(tls, error)}") from error
-
-
-def _unfit(tls: Tls | NeighbourTls, error: Exception) -> str:
-    """Return a sentence on which of the two files cannot be used, and why."""
-    for file, content in ((tls.certificate, "CERTIFICATE"), (tls.key, "PRIVATE KEY")):
-        try:
-            with Path(file).open("rb") as stream:
-                is_there = f"{content}-----".encode() in stream.read(PEM_BYTES_MAX)
-        except OSError as unreadable:
-            return f"{file}: {unreadable.strerror}"
-        if not is_there:
-            return f"{file} has no PEM text that begins with -----BEGIN {content}-----"
-    reason = "the key must have no passphrase" if isinstance(error, ValueError) else _REASONS.get(_reason(error), "")
-    return f"{tls.certificate} and {tls.key} are not a certificate and its key{f': {reason}' if reason else ''}"
-
-
-def _reason(error: Exception) -> str:
-    return str(getattr(error, "reason", None))
-
-
-def _no_passphrase() -> str:
-    raise ValueError("the key must have no passphrase")
 
 
 class FedSwitch(Protocol):
@@ -205,3 +154,37 @@ class TlsConnection(asyncio.BufferedProtocol):
         if end is not None and not end.is_there:
             self._end = None
             self._transport.close()
+
+
+_REASONS: Final = {
+    Failure.TLS: Reason.TLS,
+    Failure.TIMEOUT: Reason.TIMEOUT,
+    Failure.GAVE_WAY: Reason.GAVE_WAY,
+    Failure.LEFT: Reason.LEFT,
+}
+
+
+def tls_acceptor(
+    connections: Connections,
+    side: Side,
+    opener: Opener,
+    context: ssl.SSLContext,
+    opened: Callable[[TlsConnection], Peer | None],
+) -> TlsAcceptor:
+    """Return what opens connections of `side` over TLS for `opener`. `opened`: makes the peer after a handshake;
+    returns None if there is no room."""
+
+    def protocol(over: Callable[[], None]) -> TlsConnection:
+        def made(connection: TlsConnection) -> Peer | None:
+            over()
+            return opened(connection)
+
+        return TlsConnection(connections, made)
+
+    def failed(why: Failure, peer: str, problem: str) -> None:
+        connections.admissions.refuse(side, _REASONS[why], peer=peer, reason=problem)
+
+    def within_s() -> float:
+        return connections.settings.limits.greeting_ms / 1000
+
+    return TlsAcceptor(opener, connections.loop, context, within_s, protocol, failed)

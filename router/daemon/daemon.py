@@ -38,14 +38,11 @@ from tamis.router.clients.clients import Clients
 from tamis.router.connections.admissions import Side
 from tamis.router.connections.certificate_watch import CertificateWatch
 from tamis.router.connections.connections import Connections
-from tamis.router.connections.handshakes import TlsAcceptor
-from tamis.router.connections.limits import ConnectionLimits, ReserveDescriptor, fitted, open_descriptors, places_of
-from tamis.router.connections.listeners import Acceptor, Listener, bind
-from tamis.router.connections.peer import LINGER_S
+from tamis.router.connections.limits import ConnectionLimits, fitted, open_descriptors, places_of
+from tamis.router.connections.peer import FULL, LINGER_S
 from tamis.router.connections.seconds import SecondTicker
-from tamis.router.connections.tls import certified_names, shown_certificate
+from tamis.router.connections.tls import certified_names, shown_certificate, tls_acceptor
 from tamis.router.daemon import fault_injection, journal, logs, notify
-from tamis.router.daemon.cannot_start import CannotStart, CannotStartNow
 from tamis.router.daemon.epoch import Epoch
 from tamis.router.daemon.events import LifeChanged, SecondPassed
 from tamis.router.daemon.exit_codes import CANNOT_START
@@ -57,6 +54,9 @@ from tamis.router.daemon.start import Credentials, certificates, credentials
 from tamis.router.durable.begin import start_durables
 from tamis.router.records.recorder import Recorder
 from tamis.router.records.seconds import SecondRecords
+from tamis.serving.cannot_start import CannotStart, CannotStartNow
+from tamis.serving.handshakes import TlsAcceptor
+from tamis.serving.listeners import Acceptor, Listener, ReserveDescriptor, bind
 
 if TYPE_CHECKING:  # a router without links, durable subscriptions or issuers starts without them
     from tamis.router.access.signed_tokens import SignedTokens
@@ -235,7 +235,7 @@ class Daemon:
         connections, clients, loop = self._running.connections, self._running.clients, asyncio.get_running_loop()
         for listener in bind(address):
             if self._held.tls is not None and listener.address.kind == "tcp":
-                door = TlsAcceptor(
+                door = tls_acceptor(
                     connections,
                     Side.CLIENT,
                     clients,
@@ -245,10 +245,10 @@ class Daemon:
                     ),
                 )
                 self._tls_doors.append(door)
-                self._doors.append(Acceptor(listener, door, loop, self._spare, full=b"").close)
+                self._doors.append(Acceptor(listener, door, loop, b"", self._spare).close)
                 self._note("clients", "tamis+tls://", listener)
             else:
-                self._doors.append(Acceptor(listener, clients, loop, self._spare).close)
+                self._doors.append(Acceptor(listener, clients, loop, FULL, self._spare).close)
                 self._note("clients", "tamis://", listener)
 
     def _join(self, clients: Clients, epoch: Epoch) -> JoinedNetwork:
@@ -271,12 +271,12 @@ class Daemon:
         tls, connections = self._held.links, self._running.connections
         for listener in bind(address):
             if tls is not None and listener.address.kind == "tcp":
-                door = TlsAcceptor(connections, Side.NEIGHBOUR, neighbours, tls.accepting, neighbours.open_tls)
+                door = tls_acceptor(connections, Side.NEIGHBOUR, neighbours, tls.accepting, neighbours.open_tls)
                 self._link_tls_doors.append(door)
-                self._link_doors.append(Acceptor(listener, door, connections.loop, self._spare, full=b"").close)
+                self._link_doors.append(Acceptor(listener, door, connections.loop, b"", self._spare).close)
                 self._note("neighbours", "tamis+tls://", listener)
             else:
-                self._link_doors.append(Acceptor(listener, neighbours, connections.loop, self._spare).close)
+                self._link_doors.append(Acceptor(listener, neighbours, connections.loop, FULL, self._spare).close)
                 self._note("neighbours", "tamis://", listener)
 
     async def _listen_for_admin(self, address: Address) -> None:
@@ -288,7 +288,7 @@ class Daemon:
             self._closers.append(server.close)
             self._note("admin", "http://", listener)
 
-    def _note(self, purpose: str, scheme: str, listener: Listener) -> None:
+    def _note(self, purpose: str, scheme: str, listener: Listener[Address]) -> None:
         """Record an address in the form that commands accept."""
         address = listener.address
         if address.kind == "unix":

@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import Final
 
 from tamis.router.core.epochs import DAY_MS
-from tamis.router.daemon.cannot_start import CannotStartNow
 from tamis.router.daemon.files import is_full, overwrite, reason_of, replace
 from tamis.router.daemon.logs import fields
+from tamis.serving.cannot_start import CannotStartNow
 
 _FILE: Final = "epoch"
 _BYTES_MAX: Final = 64

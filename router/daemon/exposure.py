@@ -12,8 +12,9 @@ from collections.abc import Iterator
 
 from tamis.configs.address import Address
 from tamis.configs.settings import LinkSettings, RouterSettings
-from tamis.router.daemon.cannot_start import CannotStart, Keys, StartProblem
+from tamis.router.daemon.cannot_start import Keys, StartProblem
 from tamis.router.daemon.logs import fields
+from tamis.serving.cannot_start import CannotStart
 
 _log = logging.getLogger(__name__)
 

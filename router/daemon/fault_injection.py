@@ -15,8 +15,8 @@ from typing import Final
 from tamis.native.switch import Switch
 from tamis.native.switch_values import Bug, SwitchEvent
 from tamis.protocol.wire.header import HEADER
-from tamis.router.daemon.cannot_start import CannotStart
 from tamis.router.daemon.logs import fields
+from tamis.serving.cannot_start import CannotStart
 
 VARIABLE: Final = "TAMIS_PLANT_BUG"
 SENTENCE: Final = "a delivery was falsified on purpose"

@@ -7,7 +7,7 @@ import os
 from pathlib import Path
 from tempfile import TemporaryFile
 
-from tamis.router.daemon.cannot_start import CannotStart
+from tamis.serving.cannot_start import CannotStart
 
 
 def check_folder(key: str, folder: str) -> None:

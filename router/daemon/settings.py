@@ -17,8 +17,8 @@ from tamis.protocol.sampling import threshold_of
 from tamis.protocol.spaces.finite import finite_parts
 from tamis.protocol.wire.numbers import stable_number
 from tamis.protocol.wire.session_bodies import Hello
-from tamis.router.daemon.cannot_start import CannotStart
 from tamis.router.daemon.memory import switch_bytes_max, table_bytes_max, table_bytes_per_client
+from tamis.serving.cannot_start import CannotStart
 
 GROUPS_SHARE: Final = 8
 """The share of a table for worker groups of other routers, within the half for other routers."""

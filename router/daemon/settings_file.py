@@ -13,7 +13,7 @@ from typing import Final
 
 from tamis.configs.load import load_topology
 from tamis.configs.settings import RouterSettings
-from tamis.router.daemon.cannot_start import CannotStart
+from tamis.serving.cannot_start import CannotStart
 
 RESTART_KEYS: Final = (
     *("clients", "neighbours", "links", "admin", "data"),

@@ -20,13 +20,14 @@ from tamis.configs.sections.connections import NeighbourTls, Tls
 from tamis.configs.settings import RouterSettings
 from tamis.router.clients.tokens import TokenFile
 from tamis.router.connections.certificate import validity_of
-from tamis.router.connections.listeners import bind
 from tamis.router.connections.revoked import RevokedCertificates, lists_of
-from tamis.router.connections.tls import server_context
-from tamis.router.daemon.cannot_start import CannotStart, Keys, StartProblem
+from tamis.router.daemon.cannot_start import Keys, StartProblem
 from tamis.router.daemon.exposure import check_exposure, exposure_problems
 from tamis.router.daemon.files import check_folder
 from tamis.router.daemon.settings import check_engine
+from tamis.serving.cannot_start import CannotStart
+from tamis.serving.listeners import bind
+from tamis.serving.tls_contexts import server_context
 
 if TYPE_CHECKING:  # a router without issuers or links starts without them
     from tamis.router.access.signed_tokens import SignedTokens

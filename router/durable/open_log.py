@@ -12,11 +12,11 @@ from pathlib import Path
 
 from tamis.configs.sections.durable import SHARE_OF_FREE, DurableSettings
 from tamis.native.log import Log, LogFailed, LogFull
-from tamis.router.daemon.cannot_start import CannotStartNow
 from tamis.router.daemon.files import reason_of
 from tamis.router.daemon.logs import fields
 from tamis.router.durable.log_bounds import LOG_BYTES_MIN, LogBounds, bounds_of, free_bytes, ring_bytes
 from tamis.router.durable.log_watch import ranges_shown
+from tamis.serving.cannot_start import CannotStartNow
 
 _log = logging.getLogger(__name__)
 

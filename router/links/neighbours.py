@@ -31,7 +31,6 @@ from tamis.router.connections.connections import Connections
 from tamis.router.connections.tls import TlsConnection
 from tamis.router.connections.wires import PlainWire, TlsWire, Wire
 from tamis.router.core.commands import NeighbourSession
-from tamis.router.daemon.addresses import address_of
 from tamis.router.daemon.link_events import ControlPassed, LinkCameUp, LinkWentDown
 from tamis.router.daemon.settings import link_admission
 from tamis.router.links.greeting import Accepting, Certified, Dialling, ExpectedNeighbour, Greeted, LocalIdentity
@@ -41,6 +40,7 @@ from tamis.router.links.packing import Packed
 from tamis.router.links.relay import CustodyRelay, RelayEnd
 from tamis.router.links.same_rules import SameRules
 from tamis.router.links.tls import LinkTls, names_in
+from tamis.serving.addresses import address_of
 from tamis.serving.waiting import WaitingRoom
 
 TWIN_S: Final = 10.0
@@ -133,6 +133,9 @@ class Neighbours:
     def turned_away(self, reason: Reason, peer: str) -> None:
         """Count a connection that was refused before it became a link."""
         self.connections.admissions.refuse(Side.NEIGHBOUR, reason, peer=peer)
+
+    def out_of_descriptors(self) -> None:
+        self.turned_away(Reason.DESCRIPTORS, "unknown")
 
     def _accept(self, descriptor: int, peer: str, wire: Wire, certified: Certified) -> Link | None:
         greeting = Accepting(self.local_identity(), self._expected, self._admit, certified)

@@ -70,7 +70,6 @@ from tamis.router.core.events import (
 )
 from tamis.router.core.routing.trees import Trees
 from tamis.router.core.times import HOLDS_MAX, MS, S, Times
-from tamis.router.daemon.cannot_start import CannotStart
 from tamis.router.daemon.link_events import TopologyChanged
 from tamis.router.links.around import (
     ComparedRules,
@@ -87,6 +86,7 @@ from tamis.router.links.installing import Installer
 from tamis.router.links.losses import LinkLosses
 from tamis.router.links.routes import Routes
 from tamis.router.links.step import WAIT_S, InStep, StoredStep
+from tamis.serving.cannot_start import CannotStart
 
 STANDSTILL_US: Final = S // 2
 """The time after the previous tick from which a tick shows that this router stalled, in microseconds: five times its

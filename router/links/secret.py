@@ -11,7 +11,7 @@ import stat
 from pathlib import Path
 from typing import Final
 
-from tamis.router.daemon.cannot_start import CannotStart
+from tamis.serving.cannot_start import CannotStart
 
 SECRET_BYTES_MIN: Final = 16
 """The shortest secret, in bytes: it cannot be guessed in a day."""

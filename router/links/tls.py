@@ -13,8 +13,8 @@ from typing import Any
 
 from tamis.configs.sections.connections import NeighbourTls
 from tamis.router.connections.revoked import RevokedCertificates, lists_of
-from tamis.router.connections.tls import load_certificate
-from tamis.router.daemon.cannot_start import CannotStart
+from tamis.serving.cannot_start import CannotStart
+from tamis.serving.tls_contexts import load_certificate
 
 
 @dataclass(frozen=True, slots=True)

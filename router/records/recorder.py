@@ -27,7 +27,6 @@ from tamis.protocol.wire.numbers import stable_number
 from tamis.protocol.wire.packed_filters import decode_filter
 from tamis.router.core.routing.paths import Graph
 from tamis.router.core.routing.trees import Trees
-from tamis.router.daemon.cannot_start import CannotStart
 from tamis.router.daemon.client_events import SubscriptionRemoved, SubscriptionsAdded
 from tamis.router.daemon.events import ConnectionEnded, EventBus, InterfaceCounted, LifeChanged
 from tamis.router.daemon.link_events import (
@@ -43,6 +42,7 @@ from tamis.router.records.durables import DurableRecords
 from tamis.router.records.files import Bounds
 from tamis.router.records.lines import RecordLines
 from tamis.router.records.writer import Writer
+from tamis.serving.cannot_start import CannotStart
 
 EVENTS_PER_SLICE: Final = 200
 

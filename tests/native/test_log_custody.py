@@ -12,8 +12,8 @@ import pytest
 from tamis.configs.sections.durable import DurableSettings
 from tamis.native.log import Log, LogChain, LogFailed
 from tamis.protocol.errors import Refused
-from tamis.router.daemon.cannot_start import CannotStartNow
 from tamis.router.durable.open_log import open_log
+from tamis.serving.cannot_start import CannotStartNow
 from tests.native.test_log_old import FOLDER, SMALL
 from tests.native.test_log_summaries import crc32c
 

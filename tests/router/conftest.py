@@ -20,10 +20,11 @@ from tamis.router.clients.clients import Clients
 from tamis.router.clients.tokens import TokenFile
 from tamis.router.connections.certificate_watch import CertificateWatch
 from tamis.router.connections.connections import Connections
-from tamis.router.connections.listeners import Acceptor, bind
+from tamis.router.connections.peer import FULL
 from tamis.router.daemon.stalls import StallWatch
 from tamis.router.durable.begin import start_durables
 from tamis.router.durable.service import DurableService
+from tamis.serving.listeners import Acceptor, bind
 from tamis.testing import NotReady, RouterProcess
 from tamis.testing.blocking import LoopThread
 from tests.router.wire_client import POLL_S, WireClient, close_all
@@ -71,7 +72,7 @@ class Inside:
         )
         [listener] = bind(Address("unix", path=str(folder / "a.sock")))
         self.where = str(listener.address)
-        self._acceptor = Acceptor(listener, self.clients, loop)
+        self._acceptor = Acceptor(listener, self.clients, loop, FULL)
         self.connections.start()
         self.durables: DurableService | None = None
 

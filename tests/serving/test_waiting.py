@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from tamis.router.daemon.addresses import address_of
+from tamis.serving.addresses import address_of
 from tamis.serving.waiting import CALM_S, GETS_ON_S, PATIENCE_S, SILENT_S, WaitingRoom
 
 

@@ -15,7 +15,7 @@ import pytest
 from tamis.cli.main import main
 from tamis.router.access import audit
 from tamis.router.access.audit import AuditLog
-from tamis.router.daemon.cannot_start import CannotStart
+from tamis.serving.cannot_start import CannotStart
 from tests.router.access.rules import token_of, written
 from tests.router.wire_client import WireClient, subscribe, subscription
 

@@ -21,9 +21,9 @@ from tamis.router.access import verifying
 from tamis.router.access.proofs import NOT_CERTIFIED, NOT_VALID, Proofs
 from tamis.router.access.signed_tokens import SignedTokens
 from tamis.router.connections.admissions import Reason, Side
-from tamis.router.connections.handshakes import TlsAcceptor
-from tamis.router.connections.listeners import Acceptor, bind
-from tamis.router.connections.tls import certified_names, server_context
+from tamis.router.connections.tls import certified_names, tls_acceptor
+from tamis.serving.listeners import Acceptor, bind
+from tamis.serving.tls_contexts import server_context
 from tests.router.access.certifying import Root
 from tests.router.access.issuing import Key, claims, keys_file
 from tests.router.wire_client import Closed, WireClient, close_all, hello
@@ -204,11 +204,11 @@ async def over_tls(ruled, root):
         tls = Tls(certificate=server[0], key=server[1], clients=clients, ca=root.ca)
         [listener] = bind(Address("tcp", host="127.0.0.1", port=0))
         connections, opener = ruled.net.connections, ruled.net.clients
-        door = TlsAcceptor(
+        door = tls_acceptor(
             *(connections, Side.CLIENT, opener, server_context(tls)),
             lambda behind: opener.open(-1, behind.peer, certified_names(behind.transport)),
         )
-        doors.append(Acceptor(listener, door, connections.loop, full=b""))
+        doors.append(Acceptor(listener, door, connections.loop, b""))
         context = ssl.create_default_context(cafile=root.ca)
         if files:
             context.load_cert_chain(*files)

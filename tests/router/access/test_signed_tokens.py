@@ -10,7 +10,7 @@ import pytest
 
 from tamis.protocol.limits import CREDENTIAL_BYTES_MAX
 from tamis.router.access.signed_tokens import DEPTH_MAX, LIFE_S_MAX, SignedName, SignedTokens
-from tamis.router.daemon.cannot_start import CannotStart
+from tamis.serving.cannot_start import CannotStart
 from tests.router.access.issuing import AUDIENCE, ISSUER, NOW_S, Key, b64, by_public_key, claims, issuer, keys_file
 
 ROLES = ("sensor", "reader")

@@ -12,8 +12,8 @@ import pytest
 from tamis.cli.main import main
 from tamis.router.admin.guard import read_admin_token
 from tamis.router.admin.rates import BURST, Rates
-from tamis.router.daemon.cannot_start import CannotStart
 from tamis.router.daemon.exit_codes import CANNOT_START
+from tamis.serving.cannot_start import CannotStart
 
 TCP = 'routers: {a: {clients: "127.0.0.1:0", admin: "127.0.0.1:0"%s}}'
 

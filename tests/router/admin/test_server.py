@@ -13,7 +13,7 @@ from tamis.native.switch_figures import DROP_REASONS
 from tamis.router.admin.exposition import Exposition
 from tamis.router.admin.server import AdminServer
 from tamis.router.admin.view import RouterLife
-from tamis.router.connections.listeners import bind
+from tamis.serving.listeners import bind
 
 
 @pytest.fixture

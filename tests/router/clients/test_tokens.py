@@ -8,7 +8,7 @@ import pytest
 
 from tamis.router.access.admitted import Admitted, Denial
 from tamis.router.clients.tokens import TokenFile, digest_of
-from tamis.router.daemon.cannot_start import CannotStart
+from tamis.serving.cannot_start import CannotStart
 
 
 def written(path, text, mode=0o600):

@@ -7,7 +7,6 @@ import contextlib
 import json
 import os
 import signal
-import socket
 import time
 from pathlib import Path
 
@@ -16,8 +15,8 @@ import pytest
 from tamis.cli.reach.admin_http import asked
 from tamis.configs import parse_topology
 from tamis.protocol.wire.codes import ErrorCode
-from tamis.router.connections.limits import ReserveDescriptor, fitted, open_descriptors, places_of
-from tamis.router.daemon.cannot_start import CannotStart
+from tamis.router.connections.limits import fitted, places_of
+from tamis.serving.cannot_start import CannotStart
 from tests.router.flood import crowd, greets, hello, strangers
 from tests.router.wire_client import Closed, WireClient
 from tests.routers import Running, running, running_line
@@ -158,15 +157,3 @@ def test_links_files_and_administration_have_descriptors_before_clients_do():
 def test_a_router_that_has_no_descriptor_for_a_client_does_not_start():
     with pytest.raises(CannotStart, match="allows 10 more open files"):
         fitted(wanted("", "links: [[a, b]]"), 10)
-
-
-def test_the_spare_descriptor_is_there_again():
-    spare = ReserveDescriptor()
-    before = open_descriptors()
-    with socket.create_server(("127.0.0.1", 0)) as listener, socket.create_connection(listener.getsockname()) as sock:
-        assert spare.accept(listener, b"full")
-        assert sock.recv(9) == b"full"
-        listener.setblocking(False)
-        assert not spare.accept(listener, b"full")
-    assert open_descriptors() == before
-    spare.close()

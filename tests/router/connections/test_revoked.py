@@ -11,7 +11,7 @@ import pytest
 
 from tamis.router.connections import revoked
 from tamis.router.connections.revoked import RevokedCertificates
-from tamis.router.daemon.cannot_start import CannotStart
+from tamis.serving.cannot_start import CannotStart
 from tests.router.access.certifying import Root
 
 

@@ -15,11 +15,11 @@ from tamis.protocol.wire import client_bodies as bodies
 from tamis.protocol.wire.codes import ErrorCode
 from tamis.protocol.wire.header import CONFIRM
 from tamis.router.connections.admissions import Reason, Side
-from tamis.router.connections.handshakes import TlsAcceptor
 from tamis.router.connections.limits import open_descriptors
-from tamis.router.connections.listeners import Acceptor, bind
-from tamis.router.connections.tls import load_certificate, server_context
-from tamis.router.daemon.cannot_start import CannotStart
+from tamis.router.connections.tls import tls_acceptor
+from tamis.serving.cannot_start import CannotStart
+from tamis.serving.listeners import Acceptor, bind
+from tamis.serving.tls_contexts import load_certificate, server_context
 from tests.router.wire_client import WireClient, subscribe, subscription
 
 pytestmark = pytest.mark.skipif(shutil.which("openssl") is None, reason="certificates are made with openssl")
@@ -44,8 +44,8 @@ async def behind_tls(inside, certificate):
         net = inside(keys)
         [listener] = bind(Address("tcp", host="127.0.0.1", port=0))
         connections, clients, context = net.connections, net.clients, server_context(certificate)
-        door = TlsAcceptor(connections, Side.CLIENT, clients, context, lambda behind: clients.open(-1, behind.peer))
-        acceptors.append(Acceptor(listener, door, connections.loop, full=b""))
+        door = tls_acceptor(connections, Side.CLIENT, clients, context, lambda behind: clients.open(-1, behind.peer))
+        acceptors.append(Acceptor(listener, door, connections.loop, b""))
         return net, f"tamis+tls://{listener.address}", ssl.create_default_context(cafile=certificate.certificate)
 
     yield make

@@ -7,8 +7,8 @@ import time
 import pytest
 
 from tamis.router.core.epochs import DAY_MS
-from tamis.router.daemon.cannot_start import CannotStart
 from tamis.router.daemon.epoch import Epoch, unix_ms
+from tamis.serving.cannot_start import CannotStart
 
 
 def test_it_is_the_time_and_grows_though_the_clock_is_set_back(tmp_path, monkeypatch):

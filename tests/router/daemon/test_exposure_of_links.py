@@ -6,8 +6,8 @@ import pytest
 
 from tamis.configs import parse_topology
 from tamis.protocol.wire.numbers import stable_number
-from tamis.router.daemon.cannot_start import CannotStart
 from tamis.router.daemon.exposure import check_exposure
+from tamis.serving.cannot_start import CannotStart
 
 DIALS, WAITS = sorted("ab", key=stable_number)
 

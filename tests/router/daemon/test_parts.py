@@ -15,12 +15,12 @@ from tamis.protocol.wire.client_bodies import Ack, AckOf, Range, Refusal
 from tamis.protocol.wire.frames import decode
 from tamis.router.clients.acks import answer, refusal
 from tamis.router.connections.work import SlicedWork
-from tamis.router.daemon.cannot_start import CannotStart
 from tamis.router.daemon.exposure import check_exposure
 from tamis.router.daemon.logs import SAME_PER_SECOND, JsonLines, TextLines, Throttle, fields
 from tamis.router.daemon.settings import admission, new_table, switch_options
 from tamis.router.daemon.settings_file import load_settings, restart_keys
 from tamis.router.daemon.stalls import StallWatch
+from tamis.serving.cannot_start import CannotStart
 from tests.router.wire_client import hello
 
 

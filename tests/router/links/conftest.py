@@ -17,11 +17,12 @@ from tamis.router.admin.routes import network_form
 from tamis.router.clients.clients import Clients
 from tamis.router.connections.admissions import Side
 from tamis.router.connections.connections import Connections
-from tamis.router.connections.handshakes import TlsAcceptor
-from tamis.router.connections.listeners import Acceptor, Listener, bind
+from tamis.router.connections.peer import FULL
+from tamis.router.connections.tls import tls_acceptor
 from tamis.router.daemon.epoch import Epoch
 from tamis.router.links.joined import JoinedNetwork
 from tamis.router.links.tls import link_tls
+from tamis.serving.listeners import Acceptor, Listener, bind
 from tests.router.wire_client import POLL_S, WireClient, close_all
 
 PATIENCE_S = 20
@@ -58,7 +59,7 @@ class Node:
         while self._listeners:
             self._accept(self._listeners.pop())
         [listener] = bind(Address("unix", path=str(self._folder / f"{self.name}.clients")))
-        self._closers.append(Acceptor(listener, self.clients, loop).close)
+        self._closers.append(Acceptor(listener, self.clients, loop, FULL).close)
         self.where = str(listener.address)
         self.connections.start()
         self.network.start()
@@ -68,10 +69,10 @@ class Node:
         connections, neighbours = self.connections, self.network.neighbours
         tls = neighbours.tls
         if tls is None or listener.address.kind == "unix":
-            self._closers.append(Acceptor(listener, neighbours, connections.loop).close)
+            self._closers.append(Acceptor(listener, neighbours, connections.loop, FULL).close)
         else:
-            door = TlsAcceptor(connections, Side.NEIGHBOUR, neighbours, tls.accepting, neighbours.open_tls)
-            self._closers.append(Acceptor(listener, door, connections.loop, full=b"").close)
+            door = tls_acceptor(connections, Side.NEIGHBOUR, neighbours, tls.accepting, neighbours.open_tls)
+            self._closers.append(Acceptor(listener, door, connections.loop, b"").close)
 
     def neighbour(self, name: str):
         return self.network.neighbours.named[name]

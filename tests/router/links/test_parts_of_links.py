@@ -7,11 +7,11 @@ import pytest
 from tamis.protocol.errors import FrameError
 from tamis.protocol.wire.parts import split
 from tamis.router.connections.work import SlicedWork
-from tamis.router.daemon.cannot_start import CannotStart
 from tamis.router.links import incoming as module
 from tamis.router.links.backoff import Backoff
 from tamis.router.links.incoming import Incoming
 from tamis.router.links.secret import read_secret
+from tamis.serving.cannot_start import CannotStart
 from tests.router.links.test_outgoing import Turns, advertisement
 
 

@@ -1,58 +1,55 @@
 """TLS handshakes of accepted connections.
 
-Law: a connection in its handshake is pending: it waits in the room of connections that have not greeted, has the time
-limit of the greeting, and gives way as they do, but without an error frame, since none can be sent yet. A handshake
-begins with the first byte of the peer.
+Law: a connection in its handshake is pending: it waits in the room of connections that have not greeted, has a time
+limit, and gives way as they do, but without an error, since none can be sent yet. A handshake begins with the first
+byte of the peer.
 """
 
 from __future__ import annotations
 
 import asyncio
+import enum
 import socket
 import ssl
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
-from tamis.router.connections.admissions import Admissions, Reason, Side
-from tamis.router.connections.listeners import Opener
-from tamis.router.connections.peer import Peer
-from tamis.router.connections.tls import TlsConnection
-from tamis.router.daemon.addresses import address_of
+from tamis.serving.addresses import address_of
+from tamis.serving.listeners import Opener
 from tamis.serving.waiting import WaitingRoom, unread_bytes
 
-if TYPE_CHECKING:
-    from tamis.router.connections.connections import Connections
+
+class Failure(enum.Enum):
+    """Why a connection ended before its handshake did."""
+
+    TLS = enum.auto()
+    TIMEOUT = enum.auto()
+    GAVE_WAY = enum.auto()
+    LEFT = enum.auto()
 
 
 class TlsAcceptor:
-    """Opens connections of `side` over TLS for `opener`. `opened`: makes the peer after a handshake; returns None if
-    there is no room."""
+    """Opens connections over TLS for `opener`. `within_s`: returns the seconds for a handshake, and before it for its
+    first byte; `protocol`: makes the protocol of a connection, which calls its argument once the handshake is over;
+    `failed`: told why a handshake failed, of which peer, and in a sentence."""
 
     def __init__(
         self,
-        connections: Connections,
-        side: Side,
         opener: Opener,
+        loop: asyncio.AbstractEventLoop,
         context: ssl.SSLContext,
-        opened: Callable[[TlsConnection], Peer | None],
+        within_s: Callable[[], float],
+        protocol: Callable[[Callable[[], None]], asyncio.BaseProtocol],
+        failed: Callable[[Failure, str, str], None],
     ) -> None:
-        self.connections, self.side, self.context, self.opened = connections, side, context, opened
+        self.loop, self.context, self.within_s, self.protocol, self.failed = loop, context, within_s, protocol, failed
         self._opener = opener
 
     @property
     def room(self) -> WaitingRoom:
         return self._opener.room
 
-    @property
-    def admissions(self) -> Admissions:
-        return self.connections.admissions
-
-    @property
-    def greeting_s(self) -> float:
-        return self.connections.settings.limits.greeting_ms / 1000
-
-    def turned_away(self, reason: Reason, peer: str) -> None:
-        self._opener.turned_away(reason, peer)
+    def out_of_descriptors(self) -> None:
+        self._opener.out_of_descriptors()
 
     def open(self, descriptor: int, peer: str) -> object:
         return _Handshake(self, socket.socket(fileno=descriptor), peer)
@@ -65,8 +62,8 @@ class _Handshake:
         self._door, self._sock, self._peer = door, sock, peer
         self._task: asyncio.Task[None] | None = None
         self._has_begun = False
-        self._loop = door.connections.loop
-        self._timer = self._loop.call_later(door.greeting_s, self._too_late)
+        self._loop = door.loop
+        self._timer = self._loop.call_later(door.within_s(), self._too_late)
         self._loop.add_reader(sock, self._heard)
         door.room.enter(self, address_of(peer))
 
@@ -74,13 +71,13 @@ class _Handshake:
         return bool(self._task is None and unread_bytes(self._sock.fileno()))
 
     def give_way(self) -> None:
-        self._refuse(Reason.GAVE_WAY, "its handshake was not complete, and another connection needed the place")
+        self._refuse(Failure.GAVE_WAY, "its handshake was not complete, and another connection needed the place")
         self._end()
 
     def _heard(self) -> None:
         if not unread_bytes(self._sock.fileno()):  # readable without bytes: the peer has closed
             self._door.room.leave(self)
-            self._refuse(Reason.LEFT, "the peer closed the connection")
+            self._refuse(Failure.LEFT, "the peer closed the connection")
             self._end()
             return
         self._quiet()
@@ -92,7 +89,7 @@ class _Handshake:
             self._heard()
             return
         self._door.room.leave(self)
-        self._refuse(Reason.TIMEOUT, "no byte was received in time")
+        self._refuse(Failure.TIMEOUT, "no byte was received in time")
         self._end()
 
     async def _shake(self) -> None:
@@ -100,23 +97,22 @@ class _Handshake:
         door, self._has_begun = self._door, True
         try:
             await self._loop.connect_accepted_socket(
-                lambda: TlsConnection(door.connections, self._over),
+                lambda: door.protocol(self._over),
                 self._sock,
                 ssl=door.context,
-                ssl_handshake_timeout=door.greeting_s,
-                ssl_shutdown_timeout=door.greeting_s,
+                ssl_handshake_timeout=door.within_s(),
+                ssl_shutdown_timeout=door.within_s(),
             )
         except (OSError, EOFError) as error:  # TimeoutError and ssl.SSLError are OSErrors
-            self._refuse(Reason.TLS, f"the TLS handshake failed: {error}")
+            self._refuse(Failure.TLS, f"the TLS handshake failed: {error}")
         finally:
             door.room.leave(self)
 
-    def _over(self, connection: TlsConnection) -> Peer | None:
+    def _over(self) -> None:
         self._door.room.leave(self)
-        return self._door.opened(connection)
 
-    def _refuse(self, reason: Reason, problem: str) -> None:
-        self._door.admissions.refuse(self._door.side, reason, peer=self._peer, reason=problem)
+    def _refuse(self, why: Failure, problem: str) -> None:
+        self._door.failed(why, self._peer, problem)
 
     def _quiet(self) -> None:
         self._timer.cancel()
