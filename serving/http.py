@@ -1,8 +1,9 @@
 """One HTTP/1.1 connection of a server: requests in order, one at a time.
 
-Law: a handler takes a Request and returns an Answer, or an awaitable of one (a coroutine runs as a task, a future needs
-none). It returns None when it has streamed its answer or taken the connection. When its client leaves, it is cancelled.
-RequestRefused becomes an answer, any other exception the status 500. Bounds for whatever a client does:
+Law: a handler takes a Request and returns an Answer, or an awaitable of one: a coroutine runs as a task; a future needs
+none, and is the server's from then on. It returns None when it has streamed its answer or taken the connection. When
+its client leaves, it is cancelled; while it streams, a client that closes its half has left. RequestRefused becomes an
+answer, any other exception the status 500. Bounds for whatever a client does:
 
     sends faster than it is read    READ_AHEAD_BYTES and one read wait; then its socket is not read
     sends thousands of requests     REQUESTS_PER_TURN are answered, then the loop does other work
@@ -19,14 +20,17 @@ import enum
 import logging
 import socket
 import ssl
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Final, cast
 
 from tamis.serving.answers import CONTINUE, LAST_CHUNK, Answer, chunk, problem_answer, stream_head, written
 from tamis.serving.problem import Headers, Problem, RequestRefused, refused
+from tamis.serving.request import ClientLeft, Request, Stream
 from tamis.serving.request_reader import PIECE_BYTES_MAX, End, Head, RequestReader
 from tamis.serving.waiting import unread_bytes
+
+__all__ = ["ClientLeft", "Handler", "HttpConnection", "HttpServer", "Request", "Stream", "Times", "Watcher"]
 
 READ_AHEAD_BYTES: Final = 65_536
 WRITE_BYTES: Final = 65_536
@@ -41,10 +45,6 @@ _receive: Final = memoryview(bytearray(READ_AHEAD_BYTES))
 _log = logging.getLogger(__name__)
 
 
-class ClientLeft(ConnectionError):
-    """Raised when the client is not there any more, or wants no body."""
-
-
 @dataclass(frozen=True, slots=True)
 class Times:
     """Seconds that a client has. `head_s`: from the first byte of a request to the end of its head; `idle_s`: between
@@ -56,14 +56,14 @@ class Times:
     stalled_s: float = 60.0
 
 
-Handler = Callable[["Request"], Answer | Awaitable[Answer | None]]
+Handler = Callable[[Request], Answer | Awaitable[Answer | None]]
 
 
 class Watcher:
     """Is told what happens to connections, to give them places; each method may be overridden."""
 
     def opened(self, connection: HttpConnection) -> None:
-        """The connection is there."""
+        """The connection was accepted; its transport may not be there yet."""
 
     def heard(self, connection: HttpConnection) -> None:
         """Bytes of a request have come."""
@@ -96,27 +96,31 @@ class HttpServer:
     def connection(self) -> HttpConnection:
         return HttpConnection(self)
 
-    def open(self, sock: socket.socket) -> HttpConnection:
-        """Serve an accepted connection, whose socket is the server's from here on; it counts at once."""
-        connection = HttpConnection(self)
+    def open(self, sock: socket.socket, peer: str) -> HttpConnection:
+        """Serve an accepted connection from `peer`, whose socket is the server's from here on; it counts at once."""
+        loop, within_s = asyncio.get_running_loop(), self.times.head_s if self.tls is not None else None
+        connection = HttpConnection(self, peer)
         self.connections.add(connection)
         self.watcher.opened(connection)
-        opening = asyncio.get_running_loop().create_task(self._open(sock, connection), name="HTTP connection")
-        self._opening.add(opening)
-        opening.add_done_callback(self._opening.discard)
-        return connection
 
-    async def _open(self, sock: socket.socket, connection: HttpConnection) -> None:
-        loop, is_tls = asyncio.get_running_loop(), self.tls is not None
-        within_s = self.times.head_s if is_tls else None
-        try:
+        async def connect() -> None:
             await loop.connect_accepted_socket(
                 lambda: connection, sock, ssl=self.tls, ssl_handshake_timeout=within_s, ssl_shutdown_timeout=within_s
             )
-        except (OSError, EOFError):  # the handshake failed: TimeoutError and ssl.SSLError are OSErrors
-            sock.close()
-        finally:
-            connection.give_way_unless_open()
+
+        def connected(opening: asyncio.Task[None]) -> None:
+            self._opening.discard(opening)
+            error = None if opening.cancelled() else opening.exception()
+            if opening.cancelled() or error is not None:
+                sock.close()
+                connection.give_way()
+            if error is not None and not isinstance(error, OSError | EOFError):  # such as TimeoutError and SSLError
+                _log.error("a connection could not be served", exc_info=error)
+
+        opening = loop.create_task(connect(), name="HTTP connection")
+        self._opening.add(opening)
+        opening.add_done_callback(connected)
+        return connection
 
     def drain(self) -> None:
         """End each connection after its present request; idle ones now."""
@@ -140,73 +144,11 @@ class _State(enum.Enum):
     OVER = enum.auto()
 
 
-class Request:
-    """A request, for its handler."""
-
-    __slots__ = ("_connection", "headers", "method", "path", "query", "target")
-
-    def __init__(self, connection: HttpConnection, head: Head) -> None:
-        self._connection = connection
-        self.method, self.target, self.headers = head.method, head.target, head.headers
-        self.path, _, self.query = head.target.partition("?")
-
-    @property
-    def connection(self) -> HttpConnection:
-        return self._connection
-
-    async def body(self) -> AsyncIterator[bytes]:
-        """Yield the body by pieces of at most PIECE_BYTES_MAX. Raise RequestRefused if it is malformed or slow."""
-        while (piece := await self._connection.piece()) is not None:
-            yield piece
-
-    async def whole_body(self, bytes_max: int) -> bytes:
-        """Return the body. Raise RequestRefused if it has more than `bytes_max` bytes, or is malformed or slow."""
-        return await self._connection.whole_body(bytes_max)
-
-    def body_at_hand(self, bytes_max: int) -> bytes | None:
-        """Return the body if all of it has arrived and fits into one piece, else None: ask `whole_body` then. For
-        handlers that are no coroutines."""
-        return self._connection.body_at_hand(bytes_max)
-
-    def stream(self, content_type: str, status: int = 200, headers: Headers = ()) -> Stream:
-        """Begin a streaming answer, which ends when the handler returns None."""
-        return self._connection.stream(content_type, status, headers)
-
-    def take(self, answer: bytes = b"") -> tuple[asyncio.Transport, bytes]:
-        """Take the connection, after sending `answer`; return its transport, which does not read until
-        `resume_reading`, and the bytes that were read behind the head. Its protocol is to be set at once."""
-        return self._connection.take(answer)
-
-
-class Stream:
-    """The body of a streaming answer."""
-
-    __slots__ = ("_connection",)
-
-    def __init__(self, connection: HttpConnection) -> None:
-        self._connection = connection
-
-    @property
-    def is_full(self) -> bool:
-        """Whether WRITE_BYTES wait for the client to read."""
-        return self._connection.is_full
-
-    def send(self, data: bytes) -> None:
-        """Send a piece at once; `is_full` says whether the client keeps up. Raise ClientLeft if it has left."""
-        self._connection.send_piece(data)
-
-    async def write(self, data: bytes) -> None:
-        """Send a piece, and wait while the client does not keep up. Raise ClientLeft if it has left."""
-        self._connection.send_piece(data)
-        if self._connection.is_full:
-            await self._connection.when_writable()
-
-
 class HttpConnection(asyncio.BufferedProtocol):
     """One connection; a guest (waiting.py) of a waiting room."""
 
-    def __init__(self, server: HttpServer) -> None:
-        self._server = server
+    def __init__(self, server: HttpServer, peer: str = "") -> None:
+        self._server, self._peer = server, peer
         self._loop = asyncio.get_running_loop()
         self._reader = RequestReader()
         self._state = _State.IDLE
@@ -268,6 +210,8 @@ class HttpConnection(asyncio.BufferedProtocol):
 
     def pause_writing(self) -> None:
         self.is_full = True
+        if self._more is not None:
+            return  # the time of the body counts
         if self._stream is None:
             self._await_within(self._server.times.idle_s)
         else:
@@ -276,7 +220,7 @@ class HttpConnection(asyncio.BufferedProtocol):
 
     def resume_writing(self) -> None:
         self.is_full = False
-        if self._state is _State.ANSWERING:
+        if self._state is _State.ANSWERING and self._more is None:
             self._deadline_s = None
         if self._writable is not None:
             self._wake(self._writable)
@@ -308,23 +252,17 @@ class HttpConnection(asyncio.BufferedProtocol):
         else:
             self._finish(_State.OVER)
 
-    def give_way_unless_open(self) -> None:
-        if not self._is_open:
-            self._finish(_State.OVER)
-
     def drain(self) -> None:
         if self._is_open and self._state is _State.IDLE and not self._reader.unread_bytes:
             self._close()
 
     @property
-    def transport(self) -> asyncio.Transport:
-        return self._transport
-
-    @property
     def peer(self) -> str:
         """The address of the client, `HOST:PORT` or `unix`."""
-        where = self._transport.get_extra_info("peername")
-        return f"{where[0]}:{where[1]}" if isinstance(where, tuple) else "unix"
+        if not self._peer:
+            where = self._transport.get_extra_info("peername")
+            self._peer = f"{where[0]}:{where[1]}" if isinstance(where, tuple) else "unix"
+        return self._peer
 
     @property
     def local(self) -> tuple[str, int] | None:
@@ -454,14 +392,12 @@ class HttpConnection(asyncio.BufferedProtocol):
     async def whole_body(self, bytes_max: int) -> bytes:
         self._check_length(bytes_max)
         deadline_s = self._loop.time() + self._server.times.body_s
-        pieces: list[bytes] = []
-        size = 0
+        body = bytearray()  # of a body that comes byte by byte, a list of pieces would be forty times as large
         while (piece := await self.piece(deadline_s)) is not None:
-            pieces.append(piece)
-            size += len(piece)
-            if size > bytes_max:
+            body += piece
+            if len(body) > bytes_max:
                 raise _too_large(bytes_max)
-        return b"".join(pieces)
+        return bytes(body)
 
     def body_at_hand(self, bytes_max: int) -> bytes | None:
         self._check_length(bytes_max)

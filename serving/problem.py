@@ -1,7 +1,6 @@
 """Problems: why a request is refused, as RFC 9457 shows it.
 
-Law: the type of a problem is `urn:tamis:problem:KIND`; one kind always has the same title and status. What cannot be
-said is left out, never null.
+Law: the type of a problem is `urn:tamis:problem:KIND`. What cannot be said is left out, never null.
 """
 
 from __future__ import annotations

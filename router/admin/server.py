@@ -46,6 +46,9 @@ class _Places(http.Watcher):
     def __init__(self, room: WaitingRoom) -> None:
         self._room = room
 
+    def opened(self, connection: http.HttpConnection) -> None:
+        self._room.enter(connection, address_of(connection.peer))
+
     def heard(self, connection: http.HttpConnection) -> None:
         self._room.spoke(connection)
 
@@ -76,9 +79,7 @@ class AdminServer:
         self._http.close()
 
     def open(self, descriptor: int, peer: str) -> object:
-        connection = self._http.open(socket.socket(fileno=descriptor))
-        self.room.enter(connection, address_of(peer))
-        return connection
+        return self._http.open(socket.socket(fileno=descriptor), peer)
 
     def out_of_descriptors(self) -> None:
         _log.warning("administration connection refused", extra={"fields": {"why": Reason.DESCRIPTORS.value}})

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import shutil
+import ssl
+import subprocess
 
 import pytest
 import uvloop
@@ -83,3 +86,19 @@ async def serving(tmp_path):
         server.close()
     await asyncio.sleep(0.02)
     assert not any(server.connections for server, _ in servers)
+
+
+@pytest.fixture(scope="session")
+def tls_contexts(tmp_path_factory):
+    """Contexts of a server and of its clients, with a certificate for localhost that signs itself."""
+    if shutil.which("openssl") is None:
+        pytest.skip("needs the openssl command")
+    folder = tmp_path_factory.mktemp("tls")
+    made, key = folder / "certificate.pem", folder / "key.pem"
+    command = ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"]
+    command += ["-keyout", str(key), "-out", str(made), "-subj", "/CN=localhost"]
+    command += ["-addext", "subjectAltName=DNS:localhost"]
+    subprocess.run(command, check=True, capture_output=True)  # noqa: S603
+    accepting = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    accepting.load_cert_chain(made, key)
+    return accepting, ssl.create_default_context(cafile=made)

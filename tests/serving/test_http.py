@@ -4,13 +4,24 @@ from __future__ import annotations
 
 import asyncio
 import json
+import socket
 import time
 
 import pytest
 
 from tamis.serving.answers import Answer
-from tamis.serving.http import READ_AHEAD_BYTES, REQUESTS_PER_TURN, ClientLeft, Request, Times
+from tamis.serving.http import (
+    READ_AHEAD_BYTES,
+    REQUESTS_PER_TURN,
+    ClientLeft,
+    HttpConnection,
+    HttpServer,
+    Request,
+    Times,
+    Watcher,
+)
 from tamis.serving.problem import refused
+from tests.serving.conftest import Raw
 
 GET = b"GET %b HTTP/1.1\r\nHost: a\r\n\r\n"
 
@@ -472,3 +483,95 @@ async def test_draining_ends_idle_connections_now_and_others_after_their_answer(
     _, headers, body = await busy.answer()
     assert (headers["connection"], body) == ("close", b"GET /")
     assert await busy.rest() == b""
+
+
+# --- accepted sockets, and TLS ----------------------------------------------------------------------------------------
+
+
+class Places(Watcher):
+    def __init__(self) -> None:
+        self.told: list[str] = []
+
+    def opened(self, connection: HttpConnection) -> None:
+        self.told.append(f"opened {connection.peer}")
+
+    def heard(self, connection: HttpConnection) -> None:
+        self.told.append(f"heard {connection.peer}")
+
+    def answered(self, connection: HttpConnection) -> None:
+        self.told.append(f"answered {connection.peer}")
+
+    def over(self, connection: HttpConnection) -> None:
+        self.told.append(f"over {connection.peer}")
+
+
+async def reader_of(sock: socket.socket) -> tuple[Raw, asyncio.StreamWriter]:
+    reader, writer = await asyncio.open_connection(sock=sock)
+    return Raw(reader, writer), writer
+
+
+async def test_an_accepted_socket_counts_from_its_acceptance_to_its_end() -> None:
+    places = Places()
+    server = HttpServer(echo, watcher=places)
+    ours, theirs = socket.socketpair()
+    connection = server.open(theirs, "10.0.0.1:5")
+    assert (places.told, connection.is_heard()) == (["opened 10.0.0.1:5"], False)
+    raw, _ = await reader_of(ours)
+    await raw.send(GET % b"/x")
+    assert (await raw.answer())[2] == b"GET /x"
+    connection.give_way()
+    assert await raw.rest() == b""
+    await raw.close()
+    assert places.told == [f"{what} 10.0.0.1:5" for what in ("opened", "heard", "answered", "over")]
+    assert not server.connections
+
+
+async def test_a_socket_that_gives_way_before_it_is_served_is_closed() -> None:
+    for end in (lambda _, connection: connection.give_way(), lambda server, _: server.close()):
+        places = Places()
+        server = HttpServer(echo, watcher=places)
+        ours, theirs = socket.socketpair()
+        with ours:
+            end(server, server.open(theirs, "a:1"))
+            assert places.told == ["opened a:1", "over a:1"]
+            assert not server.connections
+            ours.settimeout(5)
+            assert await asyncio.to_thread(ours.recv, 1) == b""
+        await asyncio.sleep(0)
+        assert theirs.fileno() == -1 or not server._opening
+
+
+async def test_tls_serves_who_shakes_hands_and_ends_who_does_not(tls_contexts) -> None:
+    accepting, connecting = tls_contexts
+    server = HttpServer(echo, Times(head_s=0.3, idle_s=0.3), tls=accepting)
+    pairs = [socket.socketpair() for _ in range(3)]
+    for _, theirs in pairs:
+        theirs.setblocking(False)
+        server.open(theirs, "a:1")
+    (honest, _), (silent, _), (wrong, _) = pairs
+    reader, writer = await asyncio.open_connection(sock=honest, ssl=connecting, server_hostname="localhost")
+    raw = Raw(reader, writer)
+    await raw.send(GET % b"/tls" + b"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\n\r\nab")
+    assert [(await raw.answer())[2] for _ in range(2)] == [b"GET /tls", b"POST /"]
+    unread, _ = await reader_of(wrong)
+    await unread.send(GET % b"/")
+    await unread.rest()
+    mute, _ = await reader_of(silent)
+    assert await mute.rest() == b""
+    for each in (raw, unread, mute):
+        await each.close()
+    async with asyncio.timeout(5):
+        while server.connections or server._opening:
+            await asyncio.sleep(0.01)
+
+
+async def test_a_connection_that_is_cut_while_its_handler_reads(serving) -> None:
+    async def handler(request: Request) -> Answer:
+        request.connection.give_way()
+        return await upload(request)
+
+    server, connect = await serving(handler)
+    raw = await connect()
+    await raw.send(b"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 200000\r\n\r\n" + bytes(150_000))
+    assert await raw.rest() == b""
+    assert not server.connections
