@@ -275,7 +275,7 @@ class HttpConnection(asyncio.BufferedProtocol):
     def _advance(self) -> None:
         """Answer the requests that have arrived, some a turn."""
         for _ in range(REQUESTS_PER_TURN):
-            if self._state is not _State.IDLE or self.is_full:
+            if self._state is not _State.IDLE or self.is_full or self._transport.is_closing():
                 return
             try:
                 head = self._reader.next()
@@ -467,7 +467,7 @@ class HttpConnection(asyncio.BufferedProtocol):
 
     def send_piece(self, data: bytes) -> None:
         head = self._head
-        if self._state is not _State.ANSWERING or head is None or head.method == "HEAD":
+        if self._state is not _State.ANSWERING or head is None or head.method == "HEAD" or self._transport.is_closing():
             raise ClientLeft("the client wants no body, or has left")
         if self.is_full and self._transport.get_write_buffer_size() > STREAM_BYTES_MAX:
             self._transport.abort()

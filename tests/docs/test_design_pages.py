@@ -14,7 +14,7 @@ ROOT = native_files.NATIVE.parent
 C_FILES = ROOT / "docs" / "design" / "files.md"
 HISTORY = {"CHANGELOG.md"}
 """Pages that say how things were when they were written."""
-FOLDERS = "analysis|bench|configs|docs|native|papers|protocol|router|simulate|tamis|testing|tests"
+FOLDERS = "analysis|bench|configs|docs|native|papers|protocol|router|serving|simulate|tamis|testing|tests"
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), *(ROOT / "bench").rglob("*.md")])
 CELL_MAX = 300
 """Characters of a table cell; what takes more is text below the table."""

@@ -21,6 +21,7 @@ CITED_IN = (
     "papers",
     "protocol",
     "router",
+    "serving",
     "simulate",
     "tamis",
     "tests",

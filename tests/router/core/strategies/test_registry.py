@@ -20,7 +20,7 @@ from tamis.router.core.strategies.registry import STRATEGIES
 from tamis.simulate.twin.policies import POLICIES
 
 ROOT = Path(__file__).parents[4]
-FOLDERS = ("protocol", "configs", "router", "simulate", "analysis", "tamis", "testing")
+FOLDERS = ("protocol", "configs", "router", "serving", "simulate", "analysis", "tamis", "testing")
 
 
 def test_every_strategy_has_its_core() -> None:
