@@ -479,6 +479,8 @@ class HttpConnection(asyncio.BufferedProtocol):
         while self.is_full:
             if self._state is not _State.ANSWERING:
                 raise ClientLeft("the client has left")
+            if self._deadline_s is None:  # it was that of the body
+                self.pause_writing()
             if self._writable is None or self._writable.done():
                 self._writable = self._loop.create_future()
             await self._writable

@@ -121,3 +121,28 @@ async def test_strangers_hurt_nobody(seed: int, caplog) -> None:
 async def test_many_strangers_hurt_nobody(caplog) -> None:
     await attacked(random.randrange(1 << 30), 800)
     assert caplog.text == ""
+
+
+async def test_who_sends_a_body_and_does_not_read_the_stream_of_answers_is_cut() -> None:
+    ended = asyncio.Event()
+
+    async def echoes(request: Request) -> None:
+        try:
+            stream = request.stream("text/plain")
+            async for _ in request.body():
+                await stream.write(bytes(1_000_000)) if stream.is_full else stream.send(bytes(1_000_000))
+        finally:
+            ended.set()
+
+    server = HttpServer(echoes, TIMES)
+    ours, theirs = socket.socketpair()
+    theirs.setblocking(False)
+    server.open(theirs, "a:1")
+    with ours:
+        ours.sendall(b"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\n\r\nx")
+        await asyncio.sleep(0.01)
+        ours.sendall(b"y")
+        async with asyncio.timeout(5):
+            await ended.wait()
+    while server.connections:
+        await asyncio.sleep(0.01)
