@@ -113,7 +113,7 @@ def theirs(data: bytes) -> tuple[Requests, bool]:
                     key, text = name.decode(), value.decode("latin-1")
                     headers[key] = f"{headers[key]}, {text}" if key in headers else text
                 found.append((head.method.decode(), head.target.decode(), headers, bytes(body)))
-                reader.send(h11.Response(status_code=200, headers=[("Content-Length", "0")]))
+                reader.send(h11.Response(status_code=404, headers=[("Content-Length", "0")]))
                 reader.send(h11.EndOfMessage())
                 if reader.our_state is h11.MUST_CLOSE:
                     break
