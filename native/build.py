@@ -30,6 +30,7 @@ HEADERS = (
     "tm_custody_api.h",
     "tm_remote_api.h",
     "tm_residual_api.h",
+    "tm_relay_api.h",
 )
 """Headers that C and Python share; each depends on those before it."""
 _HERE = Path(__file__).parent
@@ -53,7 +54,7 @@ for _header in HEADERS:
     ffi.cdef((_HERE / _header).read_text())
 ffi.set_source(
     "tamis.native._tm",
-    "".join(f'#include "{name}"\n' for name in ("tm.h", *HEADERS[-5:])),
+    "".join(f'#include "{name}"\n' for name in ("tm.h", *HEADERS[-6:])),
     sources=_files("c"),
     depends=_files("h"),
     include_dirs=["native"],

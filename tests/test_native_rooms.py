@@ -52,6 +52,7 @@ ARROWS = {
     "network": {".", "base", "table"},
     "records": {".", "base", "model"},
     "residual": LOW,
+    "relay/codecs": LOW,
     "log": {".", "base", "model", "residual", "table"},
     "switch/connections": LOW,
     "switch/subscribers": CONNECTIONS | {"table", "residual"},
