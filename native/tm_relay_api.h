@@ -148,8 +148,7 @@ void tm_json_lines_fail(tm_json_lines *lines, uint64_t fail_in);
 
 #define TM_EVENTS_NAMES_MAX 10000
 #define TM_EVENTS_NAME_BYTES_MAX 256
-#define TM_EVENTS_ONE_BYTES_MAX 6300000 /* bytes of an output that takes any message, of subscriptions without names   \
-                                         */
+#define TM_EVENTS_ONE_BYTES_MAX 6300000 /* takes any message of subscriptions without names */
 
 #define TM_EVENTS_ALL 0     /* all input is consumed */
 #define TM_EVENTS_PARTIAL 1 /* the rest is the begin of a frame */

@@ -3,8 +3,6 @@
 
 static const uint8_t LETTERS[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
-#define NO_LETTER 64U
-
 uint8_t *base64_write(uint8_t *at, const uint8_t *bytes, size_t size) {
     size_t i = 0;
     for (; size - i >= 3; i += 3) {
@@ -24,41 +22,50 @@ uint8_t *base64_write(uint8_t *at, const uint8_t *bytes, size_t size) {
     return at;
 }
 
-static uint32_t letter_value(uint8_t letter) {
-    if (letter >= 'A' && letter <= 'Z') {
-        return letter - 'A';
+/* Values of letters, and 1 more, so that 0 is no letter. */
+#define ROW(first, value) [(first)] = (value) + 1
+#define ROWS_3(first, value) ROW(first, value), ROW((first) + 1, (value) + 1), ROW((first) + 2, (value) + 2)
+#define ROWS_13(first, value)                                                                                          \
+    ROWS_3(first, value), ROWS_3((first) + 3, (value) + 3), ROWS_3((first) + 6, (value) + 6),                          \
+        ROWS_3((first) + 9, (value) + 9), ROW((first) + 12, (value) + 12)
+static const uint8_t VALUES[256] = {
+    ROWS_13('A', 0), ROWS_13('N', 13), ROWS_13('a', 26), ROWS_13('n', 39), ROWS_3('0', 52),
+    ROWS_3('3', 55), ROWS_3('6', 58),  ROW('9', 61),     ROW('+', 62),     ROW('/', 63),
+};
+
+/* Write the bytes of `count` letters, 2 to 4; false: one is none. */
+static inline bool put_bytes(uint8_t *out, const uint8_t *letters, unsigned count) {
+    uint32_t bits = 0;
+    bool is_sound = true;
+    for (unsigned i = 0; i < count; i++) {
+        uint32_t value = VALUES[letters[i]];
+        is_sound &= value != 0;
+        bits |= ((value - 1) & 63) << (18 - 6 * i);
     }
-    if (letter >= 'a' && letter <= 'z') {
-        return letter - 'a' + 26U;
+    for (unsigned i = 0; i + 1 < count; i++) {
+        out[i] = (uint8_t)(bits >> (16 - 8 * i));
     }
-    if (letter >= '0' && letter <= '9') {
-        return letter - '0' + 52U;
-    }
-    return letter == '+' ? 62 : letter == '/' ? 63 : NO_LETTER;
+    return is_sound;
 }
 
 bool base64_read(uint8_t *text, size_t *size) {
     size_t length = *size;
-    size_t padding = 0;
+    unsigned padding = 0;
     uint8_t *out = text;
-    if (length % 4 != 0) {
-        return false;
-    }
-    while (padding < 2 && length > 0 && text[length - 1] == '=') {
+    size_t i = 0;
+    bool is_sound = length % 4 == 0;
+    while (is_sound && padding < 2 && length > 0 && text[length - 1] == '=') {
         length--;
         padding++;
     }
-    uint32_t bits = 0;
-    for (size_t i = 0; i < length; i++) {
-        uint32_t value = letter_value(text[i]);
-        if (value == NO_LETTER) {
-            return false;
-        }
-        bits = bits << 6 | value;
-        if (i % 4 != 0) { /* of each four letters the first completes no byte */
-            *out++ = (uint8_t)(bits >> (6 - 2 * (i % 4)));
-        }
+    for (; is_sound && length - i >= 4; i += 4) {
+        is_sound = put_bytes(out, text + i, 4);
+        out += 3;
+    }
+    if (is_sound && padding > 0) {
+        is_sound = put_bytes(out, text + i, 4 - padding);
+        out += 3 - padding;
     }
     *size = (size_t)(out - text);
-    return true;
+    return is_sound;
 }

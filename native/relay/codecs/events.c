@@ -3,9 +3,9 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/utf8.h"
 #include "model/msgpack.h"
 #include "model/wire.h"
-#include "relay/codecs/base64.h"
 #include "relay/codecs/delivery.h"
 #include "relay/codecs/names.h"
 #include "relay/codecs/text.h"
@@ -188,11 +188,10 @@ static bool put_attributes(text *t, const delivery *d, const uint8_t *limit, uin
 
 static void put_payload(text *t, const delivery *d, const uint8_t *limit) {
     size_t size = (size_t)(d->frame + d->size - d->payload);
-    uint8_t *before = t->at;
-    TEXT_PUT(t, ",\"payload\":");
-    if (!text_string(t, d->payload, size, limit)) {
-        t->at = before;
-        t->is_full = false;
+    if (tm_utf8_valid(d->payload, size)) {
+        TEXT_PUT(t, ",\"payload\":");
+        text_string(t, d->payload, size, limit);
+    } else {
         TEXT_PUT(t, ",\"payload_base64\":");
         text_base64(t, d->payload, size);
     }

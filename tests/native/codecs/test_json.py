@@ -10,6 +10,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from tamis.client.messages.published import TTL_MS_MAX
 from tamis.native._tm import lib
 from tamis.native.codecs import JsonMessage, JsonReader
 from tamis.native.json_refusals import _SENTENCES, JsonCode, JsonRefused
@@ -192,6 +193,7 @@ def test_a_level_of_a_socket_sets_the_flags() -> None:
 def test_every_code_has_a_sentence_and_the_number_of_c() -> None:
     assert set(_SENTENCES) == set(JsonCode)
     assert all(getattr(lib, f"TM_JSON_{code.name}") == code for code in JsonCode)
+    assert lib.TM_JSON_TTL_S_MAX * 1_000 == TTL_MS_MAX
     with pytest.raises(JsonRefused, match=r"line 2, column 8: 'é': half of a surrogate pair is no character"):
         READERS[False].read('{"attributes":\n {"é":"\\ud800"}}'.encode(), *NUMBERS)
 
