@@ -117,13 +117,15 @@ class LinesStopped(enum.IntEnum):
 
 
 class LinesRead(NamedTuple):
-    """`frames` of `messages` messages, of the first `consumed` bytes of the input, and what was refused among them."""
+    """`frames` of `messages` messages, of the first `consumed` bytes of the input, and what was refused among them.
+    `needed`: bytes of credit that the next message needs, where that stopped it."""
 
     frames: bytes
     messages: int
     consumed: int
     stopped: LinesStopped
     refused: list[JsonRefusal]
+    needed: int
 
 
 class JsonStream:
@@ -190,7 +192,8 @@ class JsonStream:
         )
         refused = [_refusal(self._refusals[i]) for i in range(said.refused)]
         frames = bytes(ffi.buffer(out, said.written))
-        return LinesRead(frames, int(said.frames), int(said.consumed), LinesStopped(said.stopped), refused)
+        stopped = LinesStopped(said.stopped)
+        return LinesRead(frames, int(said.frames), int(said.consumed), stopped, refused, int(said.needed))
 
 
 # --- deliveries as text ----------------------------------------------------------------------------------------------

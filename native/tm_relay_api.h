@@ -96,7 +96,7 @@ int tm_json_publish(const tm_json_rules *rules, const tm_json_numbering *numberi
 /* ---- a stream of messages, one a line ---- */
 
 #define TM_JSON_LINES_ALL 0     /* all input is consumed */
-#define TM_JSON_LINES_CREDIT 1  /* the next message needs more credit */
+#define TM_JSON_LINES_CREDIT 1  /* the next message needs credit: a frame, or `needed` bytes where that is not 0 */
 #define TM_JSON_LINES_ROOM 2    /* the next message needs more room in `out`: `needed` bytes are enough for it alone */
 #define TM_JSON_LINES_REFUSED 3 /* there is no room for a further refusal */
 

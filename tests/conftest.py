@@ -34,6 +34,8 @@ SAMPLES = (
     "tests/simulate/test_breaks.py::test_a_rule_that_is_left_out_is_missed",
     "tests/native/test_c_programs.py::test_a_network_of_switches_does_what_its_model_does",
     "tests/native/test_durables_history.py::test_no_history_breaks_a_rule[1000",
+    "tests/native/codecs/test_events.py::test_c_writes_what_its_twin_writes",
+    "tests/native/codecs/test_json.py::test_c_and_its_twin_say_the_same_of_mutated_messages",
     "tests/analysis/test_one_partition.py::test_one_partition_and_two_give_the_same_tables[advertise]",
     "tests/attack/test_attacks.py::test_an_attack_stays_within_its_bounds[predicate]",
     "tests/fuzz/test_live.py::test_three_thousand_mutated_frames",

@@ -146,6 +146,7 @@ static bool take_line(feeding *f, const uint8_t *line, size_t size, const uint8_
         return true;
     }
     if (made.size > f->credit->bytes) {
+        f->said->needed = made.size;
         return stop(f, TM_JSON_LINES_CREDIT);
     }
     f->credit->bytes -= made.size;

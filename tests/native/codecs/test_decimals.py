@@ -8,6 +8,7 @@ import struct
 from pathlib import Path
 from random import Random
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -45,6 +46,7 @@ def check(reals: list[float]) -> None:
         assert struct.pack("<d", read) == struct.pack("<d", real)
 
 
+@pytest.mark.slow
 def test_floats_of_all_sizes_are_written_as_python_writes_them() -> None:
     random = Random(5)
     reals = [struct.unpack("<d", random.randbytes(8))[0] for _ in range(4_000)]
@@ -72,6 +74,7 @@ def test_floats_of_all_sizes_are_written_as_python_writes_them() -> None:
         check(sound[first : first + 1_000])
 
 
+@pytest.mark.slow
 @given(st.lists(st.floats(allow_nan=False, allow_infinity=False), min_size=1, max_size=20))
 def test_floats_are_written_as_python_writes_them(reals: list[float]) -> None:
     check(reals)

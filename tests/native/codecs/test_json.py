@@ -48,11 +48,13 @@ def said(text: bytes, is_socket: bool = False) -> JsonMessage | tuple[JsonCode, 
     return made
 
 
+@pytest.mark.slow
 @given(objects(), st.booleans())
 def test_c_and_its_twin_say_the_same_of_objects(text: bytes, is_socket: bool) -> None:
     said(text, is_socket)
 
 
+@pytest.mark.slow
 @given(st.lists(st.sampled_from(PIECES), max_size=40).map(b"".join), st.booleans())
 @example(b'{"attributes":{"\\u0061":1,"a":2}}', False)
 @example(b'{"attributes":{"a":"\xed\xa0\x80"}}', False)
@@ -60,6 +62,7 @@ def test_c_and_its_twin_say_the_same_of_pieces(text: bytes, is_socket: bool) -> 
     said(text, is_socket)
 
 
+@pytest.mark.slow
 def test_c_and_its_twin_say_the_same_of_mutated_messages() -> None:
     random = Random(42)
     codes = set()
@@ -70,6 +73,7 @@ def test_c_and_its_twin_say_the_same_of_mutated_messages() -> None:
     assert {0, *JsonCode} - codes <= rare | {JsonCode.TOO_LARGE, JsonCode.LINE_LONG}
 
 
+@pytest.mark.slow
 @given(st.dictionaries(wide_names(), wide_values(), max_size=20), st.text(max_size=50), st.booleans())
 def test_what_is_written_by_json_is_the_frame_of_a_client(attributes, payload: str, is_ascii: bool) -> None:
     text = json.dumps({"attributes": attributes, "payload": payload}, ensure_ascii=is_ascii).encode()
@@ -84,6 +88,7 @@ def distinct(pairs: list[tuple[str, object]]) -> dict[str, object]:
     return dict(pairs)
 
 
+@pytest.mark.slow
 def test_json_of_the_standard_library_accepts_what_c_accepts() -> None:
     random = Random(7)
     accepted = 0
@@ -160,6 +165,7 @@ def test_refusals(text: str, code: JsonCode, position: int) -> None:
     assert said(text.encode()) == (code, position)
 
 
+@pytest.mark.slow
 def test_the_limits_of_a_message() -> None:
     many = json.dumps({"attributes": {f"a{n}": 1.5 for n in range(65)}}).encode()
     assert said(many) == (JsonCode.TOO_MANY, many.index(b'"a64"'))
@@ -198,6 +204,7 @@ def test_every_code_has_a_sentence_and_the_number_of_c() -> None:
         READERS[False].read('{"attributes":\n {"é":"\\ud800"}}'.encode(), *NUMBERS)
 
 
+@pytest.mark.slow
 def test_floats_are_read_as_python_reads_them() -> None:
     random = Random(3)
     hard = ["4.9406564584124654e-324", "2.4703282292062327e-324", "1.7976931348623158e308", "1e-400", "0e999"]

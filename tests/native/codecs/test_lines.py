@@ -106,6 +106,7 @@ def test_credit_stops_it_and_nothing_is_lost() -> None:
     lines.grant(10, 2 * size - 1)
     read = lines.feed((LINE + b"\n") * 3, NOW)
     assert (read.messages, read.stopped, lines.counter, lines.credit_bytes) == (1, LinesStopped.CREDIT, 4, size - 1)
+    assert read.needed == size
 
 
 def test_a_full_output_stops_it() -> None:
