@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 # In a checkout a failure of the C build is one; an installation by pip goes on as a client alone.
 export TAMIS_NATIVE := required
-PACKAGES := protocol native configs serving router simulate analysis testing bench papers
+PACKAGES := protocol native configs serving router gateway simulate analysis testing bench papers
 SOURCES := $(PACKAGES) tamis tests setup.py
 C_SOURCES = $(shell find native bench/router/brokers -name '*.[ch]' ! -path native/_tm.c)
 LIBRARY := native/_tm.abi3.so

@@ -40,6 +40,7 @@ ARROWS = {
     "configs": {"configs", "native", "protocol"},
     "serving": {"serving", "protocol"},
     "router": {"router", "serving", "native", "protocol", "configs"},
+    "gateway": {"gateway", "serving", "client", "native", "protocol", "configs"},
     "simulate": {"simulate", "router", "protocol", "configs"},
     "analysis": {"analysis", "protocol", "configs", "native"},
     "testing": {"testing", "protocol", "router"},
@@ -56,7 +57,20 @@ ARROWS = {
         "serving",
         "simulate",
     },
-    "tamis": {"blocking", "cli", "client", "protocol", "native", "configs", "router", "simulate", "analysis", "bench"},
+    "tamis": {
+        "blocking",
+        "cli",
+        "client",
+        "protocol",
+        "native",
+        "configs",
+        "serving",
+        "router",
+        "gateway",
+        "simulate",
+        "analysis",
+        "bench",
+    },
 }
 ARROWS["papers"] = {*ARROWS["bench"], "papers"}
 ARROWS["tamis"] |= {"papers"}  # `tamis reproduce`

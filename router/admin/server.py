@@ -22,7 +22,6 @@ from tamis.router.admin.answers import BadRequest, refusal
 from tamis.router.admin.guard import OPEN, has_token
 from tamis.router.admin.pages import Request, answer
 from tamis.router.admin.view import RouterView
-from tamis.router.clients.slowing import HELD_S
 from tamis.router.connections.admissions import Reason
 from tamis.serving import http
 from tamis.serving.addresses import address_of
@@ -30,6 +29,7 @@ from tamis.serving.answers import Answer
 from tamis.serving.bearer import bearer_of
 from tamis.serving.listeners import Acceptor, Listener, ReserveDescriptor
 from tamis.serving.origin import check_host, check_origin
+from tamis.serving.slowing import HELD_S
 from tamis.serving.waiting import WaitingRoom
 
 BODY_BYTES_MAX: Final = 131_072

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Protocol
 from tamis.configs.settings import RouterSettings
 from tamis.router.admin.rates import Rates
 from tamis.router.clients.clients import Clients
-from tamis.router.clients.slowing import Slowing
 from tamis.router.connections.certificate_watch import CertificateWatch
 from tamis.router.connections.connections import Connections
 from tamis.router.daemon.stalls import StallWatch
+from tamis.serving.slowing import Slowing
 
 if TYPE_CHECKING:  # a router without links or durable subscriptions does not load these
     from tamis.router.durable.service import DurableService

@@ -23,9 +23,9 @@ from tamis.router.access.admitted import Admitted, Denial
 from tamis.router.access.in_force import AccessInForce
 from tamis.router.clients.acks import refusal
 from tamis.router.clients.greeting import AdmissionPolicy, still_admitted
-from tamis.router.clients.slowing import Slowing
 from tamis.router.clients.subscriber import Subscriber
 from tamis.serving.addresses import address_of
+from tamis.serving.slowing import Slowing
 
 WRONG_MAX: Final = 5
 

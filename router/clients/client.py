@@ -31,7 +31,6 @@ from tamis.router.clients.allowed import count, judge
 from tamis.router.clients.durables import Durables, Elsewhere, check_version
 from tamis.router.clients.greeting import AdmissionPolicy, Greeting
 from tamis.router.clients.requests import JudgedFrame, Requests
-from tamis.router.clients.slowing import Slowing
 from tamis.router.clients.subscriber import Subscriber
 from tamis.router.clients.trace_askers import TraceAskers
 from tamis.router.connections.admissions import Reason, Side
@@ -41,6 +40,7 @@ from tamis.router.connections.traces import report_of
 from tamis.router.daemon.logs import fields
 from tamis.router.daemon.settings import admission
 from tamis.serving.addresses import address_of
+from tamis.serving.slowing import Slowing
 
 _log = logging.getLogger(__name__)
 

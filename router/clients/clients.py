@@ -44,7 +44,6 @@ from tamis.router.clients.greeting import AdmissionPolicy
 from tamis.router.clients.interest import NO_INTEREST, LocalInterest, Narrow, NetworkOfClients
 from tamis.router.clients.moving import GoAways, addresses_in_reach
 from tamis.router.clients.series import ClientSeries
-from tamis.router.clients.slowing import Slowing
 from tamis.router.clients.subscriber import Serving, Subscriber
 from tamis.router.clients.tokens import TokenFile
 from tamis.router.clients.trace_askers import TraceAskers
@@ -54,6 +53,7 @@ from tamis.router.connections.peer import Peer
 from tamis.router.connections.revoked import RevokedCertificates
 from tamis.router.daemon.client_events import SubscriptionRemoved
 from tamis.serving.addresses import address_of
+from tamis.serving.slowing import Slowing
 from tamis.serving.waiting import WaitingRoom
 
 if TYPE_CHECKING:  # a router without issuers starts without them

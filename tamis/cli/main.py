@@ -22,7 +22,10 @@ from tamis.protocol.errors import Refused, TamisError
 from tamis.protocol.nearest import did_you_mean
 
 _ROOMS = {
-    "operate": ("Run routers", ("up", "down", "start", "stop", "restart", "reload", "router", "logs", "records")),
+    "operate": (
+        "Run routers and gateways",
+        ("up", "down", "start", "stop", "restart", "reload", "router", "gateway", "logs", "records"),
+    ),
     "messages": ("Send and receive", ("pub", "sub", "request", "respond")),
     "durable": ("Durable subscriptions", ("durable",)),
     "network": ("Look at a network", ("status", "top", "show", "filters", "space")),

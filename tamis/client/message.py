@@ -92,3 +92,8 @@ class Message(MessageView):
 
     def __repr__(self) -> str:
         return f"<tamis.Message {dict(self.attributes)!r}, {len(self.payload)} bytes, from {self.id.origin:016x}>"
+
+
+def frame_of(message: Message) -> bytes:
+    """Return the DELIVER frame that brought a message."""
+    return message._frame

@@ -61,8 +61,8 @@ def test_help_groups_the_commands_and_says_each_whole(capsys: pytest.CaptureFixt
     assert main(["--help"]) == 0
     out = capsys.readouterr().out
     assert re.findall(r"^(\w.*):$", out.partition("Options:")[2], re.MULTILINE) == [
-        *("Run routers", "Send and receive", "Durable subscriptions", "Look at a network", "Follow a message"),
-        *("Write topology files", "Who may do what", "Analyze and measure", "Set up this shell"),
+        *("Run routers and gateways", "Send and receive", "Durable subscriptions", "Look at a network"),
+        *("Follow a message", "Write topology files", "Who may do what", "Analyze and measure", "Set up this shell"),
     ]
     assert "..." not in out.partition("Options:")[2]
 

@@ -10,7 +10,7 @@ import re
 from pathlib import Path
 
 DOCS = Path(__file__).parents[2] / "docs"
-WORDS_MAX = 95_700
+WORDS_MAX = 97_000
 HEAD_CHARS = 1_500
 PRINTED_PAGE = re.compile(r"[Pp]rinted (?:by|from)\b.*?do\s+not\s+edit", re.DOTALL)
 PRINTED_PART = re.compile(r"<!-- made by python -m .*?<!-- end of .*?-->", re.DOTALL)

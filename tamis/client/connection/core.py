@@ -51,6 +51,8 @@ _BARRIER_TOKEN: Final = 1
 
 
 NewOutbox = Callable[[int, Callable[[str], object]], Outbox]
+Sink = Callable[[bytes], int]
+"""Takes DELIVER frames at the start of the bytes; returns how many bytes these were."""
 
 
 class _Barrier(enum.Enum):
@@ -116,6 +118,8 @@ class ClientCore:
         """Whether, since the last look, a message has arrived that a consumer may have to acknowledge again."""
         self._sent_away: GoAway | None = None
         """A GO_AWAY of the current router to act on; it waits until the move to that router is over."""
+        self.sink: Sink | None = None
+        """Takes plain messages in place of the inboxes, as long as one stands at the start of what has arrived."""
         self.line = self._durable_line = Line(self, random_bytes, 0.0)
         self.line.cut()
         self._drain: Waiter | None = None
@@ -376,6 +380,8 @@ class ClientCore:
         stream."""
         if self.handover is not None or self.registry.deciding:
             return data
+        if self.sink is not None:
+            return memoryview(data)[self.sink(data) :]
         ends, ids, positions = self._walker.walk(data)
         if not ends:
             return data

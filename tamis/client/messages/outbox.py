@@ -156,6 +156,32 @@ class Outbox:
         self._hold(message)
         return message
 
+    @property
+    def next_id(self) -> MessageId:
+        """The id of the next message."""
+        return MessageId(self._origin, self._counter)
+
+    def publish_frame(self, frame: bytes, waiter: Waiter, *, retry: bool) -> Unconfirmed:
+        """Hold or send a PUBLISH frame, made with `next_id` elsewhere; otherwise as `publish`."""
+        self.check_open()
+        message = Unconfirmed(self.next_id, frame, waiter, bool(frame[FLAGS_OFFSET] & CONFIRM), retry)
+        self._hold(message)
+        return message
+
+    def window(self) -> Credit:
+        """Return how many messages, and bytes of them, made elsewhere from `next_id` on may be sent now."""
+        if self.held or self._closed is not None or len(self.output) >= OUTPUT_BYTES_MAX:
+            return Credit(0, 0)
+        return Credit(max(self._frames_left, 0), max(self._bytes_left, 0))
+
+    def send_made(self, frames: bytes, count: int) -> None:
+        """Send `count` PUBLISH frames, numbered from `next_id` on, that are within the window. The caller counts the
+        answers."""
+        self._counter += count
+        self._frames_left -= count
+        self._bytes_left -= len(frames)
+        self.output += frames
+
     def publish_again(self, refused: PublishRefused, waiter: Waiter) -> Unconfirmed:
         """Send a refused message again under its id; settle `waiter` when the router has answered."""
         self.check_open()

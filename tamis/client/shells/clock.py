@@ -17,11 +17,11 @@ from tamis.client.connection.walker import new_walker
 from tamis.client.messages.waiter import Waiter
 
 
-def new_core(settings: Settings, opened: Waiter) -> ClientCore:
+def new_core(settings: Settings, opened: Waiter, outbox: NewOutbox | None = None) -> ClientCore:
+    """Return the core of a client; `outbox` makes its outbox, if not one that `settings` ask for."""
     now_ns = time.time_ns()
-    return ClientCore(
-        settings, now_ns, random.random, os.urandom, _unix_us, new_walker(), opened, _stored(settings, now_ns)
-    )
+    stored = outbox or _stored(settings, now_ns)
+    return ClientCore(settings, now_ns, random.random, os.urandom, _unix_us, new_walker(), opened, stored)
 
 
 def _unix_us() -> int:

@@ -17,6 +17,7 @@ from itertools import islice
 from typing import TypeVar, cast
 
 from tamis.client.connection.address import Endpoint
+from tamis.client.connection.core import NewOutbox
 from tamis.client.connection.line import Line
 from tamis.client.connection.settings import Settings
 from tamis.client.messages.pending import PREDICATES_A_TURN, PackedPredicate
@@ -31,10 +32,10 @@ _log = logging.getLogger("tamis.client")
 class Pump:
     """The runner of one client."""
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: Settings, outbox: NewOutbox | None = None) -> None:
         self._loop = asyncio.get_running_loop()
         self.opened: asyncio.Future[None] = self._loop.create_future()
-        self.core = new_core(settings, self.opened)
+        self.core = new_core(settings, self.opened, outbox)
         self.outbox = self.sender = self.core.outbox
         self._settings = settings
         self._patient_until = self._loop.time() + settings.patience_s
