@@ -33,12 +33,12 @@ class Op(enum.Enum):
 
     __hash__ = object.__hash__  # the hash of Enum is written in Python, and slower
 
-    @property
-    def rank(self) -> int:
-        return _RANK[self]
+    rank: int
+    """Its place among the operators."""
 
 
-_RANK = {op: rank for rank, op in enumerate(Op)}
+for _rank, _op in enumerate(Op):
+    _op.rank = _rank
 PATTERN_OPS = frozenset({Op.PREFIX, Op.SUFFIX, Op.CONTAINS})
 ORDER_OPS = frozenset({Op.LT, Op.LE, Op.GT, Op.GE})
 
@@ -50,6 +50,7 @@ _KINDS = {
     **dict.fromkeys((Op.LT, Op.LE, Op.GT, Op.GE, Op.BETWEEN), _ORDERED),
     **dict.fromkeys(PATTERN_OPS, _STRING),
 }
+_COUNTS = {Op.EXISTS: 0, Op.BETWEEN: 2}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -69,7 +70,7 @@ class Constraint:
     @property
     def identity(self) -> tuple[object, ...]:
         """A sortable key, equal for equal constraints only: name, plain before negated, operator, operands."""
-        return (self.name, self.negated, self.op.rank, tuple(identity(value) for value in self.operands))
+        return (self.name, self.negated, self.op.rank, tuple(map(identity, self.operands)))
 
     def __eq__(self, other: object) -> bool:
         return self.identity == other.identity if isinstance(other, Constraint) else NotImplemented
@@ -78,7 +79,12 @@ class Constraint:
         return hash(self.identity)
 
     def negate(self) -> Constraint:
-        return Constraint(self.name, self.op, self.operands, not self.negated)
+        opposite = object.__new__(Constraint)  # its parts are checked already
+        object.__setattr__(opposite, "name", self.name)
+        object.__setattr__(opposite, "op", self.op)
+        object.__setattr__(opposite, "operands", self.operands)
+        object.__setattr__(opposite, "negated", not self.negated)
+        return opposite
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,6 +116,8 @@ NOTHING = Predicate()
 
 
 def _checked_operands(op: Op, operands: tuple[Value, ...]) -> tuple[Value, ...]:
+    if len(operands) == 1 and _is_plain(op, operands[0]):
+        return tuple(operands)
     _check_count(op, len(operands))
     bytes_max = limits.PATTERN_BYTES_MAX if op in PATTERN_OPS else limits.OPERAND_BYTES_MAX
     values = tuple([canonical(check_value(value, bytes_max)) for value in operands])
@@ -125,12 +133,21 @@ def _checked_operands(op: Op, operands: tuple[Value, ...]) -> tuple[Value, ...]:
     return values
 
 
+def _is_plain(op: Op, operand: Value) -> bool:
+    """Return whether an operator that takes one operand has a short text or an integer, as most have."""
+    if op is Op.EXISTS or op is Op.BETWEEN:
+        return False
+    if type(operand) is str:
+        return operand.isascii() and len(operand) <= limits.PATTERN_BYTES_MAX
+    return type(operand) is int and limits.INT_MIN <= operand <= limits.INT_MAX and op not in PATTERN_OPS
+
+
 def _check_count(op: Op, count: int) -> None:
     if op is Op.IN:
         if not 1 <= count <= limits.IN_VALUES_MAX:
             raise Refused(f"operator in takes 1 to {limits.IN_VALUES_MAX} values, this one has {count}")
         return
-    expected = {Op.EXISTS: 0, Op.BETWEEN: 2}.get(op, 1)
+    expected = _COUNTS.get(op, 1)
     if count != expected:
         raise Refused(f"operator {op.value} takes {expected} value{'s' * (expected != 1)}, this one has {count}")
 

@@ -20,7 +20,8 @@ from __future__ import annotations
 
 import itertools
 import json
-from collections.abc import Iterable, Iterator
+import operator
+from collections.abc import Iterable, Iterator, Sequence
 
 from tamis.protocol import _intervals as intervals
 from tamis.protocol import limits
@@ -34,6 +35,7 @@ from tamis.protocol.values import Value, ValueKind, identity, kind_of
 Phrase = tuple[Op, tuple[Value, ...]]
 """A constraint without its name and sign."""
 
+_identity = operator.attrgetter("identity")
 _NOTHING_ELSE = Broad(absent=True)
 _OPPOSITE = {Op.LT: Op.GE, Op.GE: Op.LT, Op.GT: Op.LE, Op.LE: Op.GT}
 _ANY_OF_KIND: dict[ValueKind, Phrase] = {
@@ -44,7 +46,49 @@ _ANY_OF_KIND: dict[ValueKind, Phrase] = {
 
 def normalize(filter_: Filter) -> Filter:
     """Return the normal form of `filter_`; NeverMatches, with the reason, if it has none."""
-    return spell(filter_, regions_of(filter_))
+    written: list[Constraint] = []
+    for name, constraints in _by_name(filter_).items():
+        if len(constraints) == 1 and _is_normal(constraints[0]):
+            written += constraints
+        elif (region := _region(constraints)) != UNIVERSE:
+            written += spell_region(name, region)
+    if len(written) > limits.CONSTRAINTS_MAX:
+        # Only a filter near the limit with a `not in` of both kinds of extremes on many attributes gets here.
+        written = list(set(filter_.constraints))
+    return Filter(tuple(sorted(written, key=_identity) if len(written) > 1 else written))
+
+
+def normalize_all(conjunctions: Sequence[Sequence[Constraint]]) -> tuple[Filter, ...]:
+    """Return the normal forms of conjunctions, without repetitions; NeverMatches if one has none. A constraint that
+    stands alone on its attribute in several is written once."""
+    if len(conjunctions) == 1:
+        return (normalize(Filter(tuple(conjunctions[0]))),)
+    known: dict[int, _Written] = {}
+    found: dict[tuple[object, ...], _Written] = {}
+    for constraints in conjunctions:
+        written = _written(constraints, known)
+        found.setdefault(tuple([identity for identity, _ in written]), written)
+    return tuple([Filter(tuple([constraint for _, constraint in written])) for written in found.values()])
+
+
+_Written = list[tuple[tuple[object, ...], Constraint]]
+"""Constraints of a normal form, each behind its identity."""
+
+
+def _written(constraints: Sequence[Constraint], known: dict[int, _Written]) -> _Written:
+    """Return the normal form of a conjunction. `known` has that of constraints by their id."""
+    if len({constraint.name for constraint in constraints}) == len(constraints):
+        for constraint in constraints:
+            if id(constraint) not in known:
+                known[id(constraint)] = _identified(Filter((constraint,)))
+        written = list(itertools.chain.from_iterable([known[id(constraint)] for constraint in constraints]))
+        if len(written) <= limits.CONSTRAINTS_MAX:
+            return sorted(written, key=operator.itemgetter(0))
+    return _identified(Filter(tuple(constraints)))
+
+
+def _identified(filter_: Filter) -> _Written:
+    return [(constraint.identity, constraint) for constraint in normalize(filter_).constraints]
 
 
 def normalize_predicate(predicate: Predicate) -> Predicate:
@@ -61,26 +105,35 @@ def normalize_predicate(predicate: Predicate) -> Predicate:
 
 def regions_of(filter_: Filter) -> dict[str, Region]:
     """Return the region of each attribute that the filter restricts."""
-    by_name: dict[str, list[Constraint]] = {}
+    regions = {name: _region(constraints) for name, constraints in _by_name(filter_).items()}
+    return {name: region for name, region in regions.items() if region != UNIVERSE}
+
+
+def _by_name(filter_: Filter) -> dict[str, list[Constraint]]:
+    found: dict[str, list[Constraint]] = {}
     for constraint in filter_.constraints:
-        by_name.setdefault(constraint.name, []).append(constraint)
-    regions = {}
-    for name, constraints in by_name.items():
-        region = region_of(constraints)
-        if region is None:
-            raise NeverMatches(_reason(constraints))
-        if region != UNIVERSE:
-            regions[name] = region
-    return regions
+        found.setdefault(constraint.name, []).append(constraint)
+    return found
 
 
-def spell(original: Filter, regions: dict[str, Region]) -> Filter:
-    """Return the normal form of `original`, whose regions are `regions`."""
-    constraints = [constraint for name, region in regions.items() for constraint in spell_region(name, region)]
-    if len(constraints) > limits.CONSTRAINTS_MAX:
-        # Only a filter near the limit with a `not in` of both kinds of extremes on many attributes gets here.
-        constraints = list(set(original.constraints))
-    return Filter(tuple(sorted(constraints, key=lambda constraint: constraint.identity)))
+def _region(constraints: list[Constraint]) -> Region:
+    """Return the region of all constraints on one attribute; NeverMatches, with the reason, if it is empty."""
+    region = region_of(constraints)
+    if region is None:
+        raise NeverMatches(_reason(constraints))
+    return region
+
+
+def _is_normal(constraint: Constraint) -> bool:
+    """Return whether a constraint that stands alone on its attribute is certainly its own normal form."""
+    op, operands = constraint.op, constraint.operands
+    if op is Op.EXISTS:
+        return True
+    if constraint.negated:
+        return False
+    if op is Op.EQ or op is Op.PREFIX:
+        return True
+    return len(operands) > 1 if op is Op.IN else op in (Op.SUFFIX, Op.CONTAINS) and operands != ("",)
 
 
 def spell_region(name: str, region: Region) -> list[Constraint]:

@@ -76,6 +76,8 @@ _OTHERS = {type(None): "null", list: "a list", dict: "an object", bytes: "bytes"
 
 def check_name(name: object) -> str:
     """Return `name` itself if it is a valid name of an attribute; otherwise Refused with the reason."""
+    if type(name) is str and name.isascii() and 1 <= len(name) <= limits.NAME_BYTES_MAX:
+        return name
     if not isinstance(name, str):
         raise Refused(f"an attribute name is a string, not {type(name).__name__}")
     if not name:

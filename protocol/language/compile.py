@@ -16,11 +16,14 @@ from tamis.protocol import limits
 from tamis.protocol.errors import NeverMatches
 from tamis.protocol.filters import EVERYTHING, Constraint, Filter, Predicate
 from tamis.protocol.language.format import format_filter
-from tamis.protocol.language.mistake import BeyondLimits, Contradiction
+from tamis.protocol.language.mistake import BeyondLimits, Contradiction, SyntaxMistake
 from tamis.protocol.language.tree import Computed, Constant, Junction, Leaf, Nested, Node
-from tamis.protocol.normal import normalize, normalize_predicate
+from tamis.protocol.normal import normalize, normalize_all
 
 _SPLIT = "split it into several predicates, or write `x in {...}` for several values of one attribute"
+
+Read = Callable[[Leaf], Constraint]
+"""Returns the meaning of a condition, or raises the mistake in it."""
 
 Disjuncts = dict[Filter, Filter]
 """The distinct filters of a disjunction: the normal form of each, and its constraints as written."""
@@ -43,21 +46,85 @@ def read_plainly(leaf: Leaf) -> Constraint:
     return leaf.constraint
 
 
-def compile_tree(tree: Node, disjuncts_max: int, read: Callable[[Leaf], Constraint] = read_plainly) -> Compiled:
+def compile_tree(tree: Node, disjuncts_max: int, read: Read = read_plainly) -> Compiled:
     """Return the predicate of `tree`; `read` returns the meaning of each condition, or raises the mistake in it."""
+    few = _few(tree, disjuncts_max, read)
+    if few is not None:
+        return Compiled(few)
     expansion = _Expansion(disjuncts_max, read)
     disjuncts = expansion.expand(tree, negated=False, depth=0)
     if not disjuncts and expansion.dropped:
         reason, at = next(iter(expansion.dropped.values()))
         raise Contradiction(at, f"this can never match: {reason}")
     warnings = [f"dropped {format_filter(filter_)}: {reason}" for filter_, (reason, _) in expansion.dropped.items()]
-    return Compiled(normalize_predicate(Predicate(tuple(disjuncts))), _first(warnings))
+    return Compiled(Predicate(tuple(disjuncts)), _first(warnings))
+
+
+# --- few conditions --------------------------------------------------------------------------------------------------
+
+
+class _StepByStep(Exception):
+    """There are many conditions, or something is to be said of one."""
+
+
+def _few(tree: Node, disjuncts_max: int, read: Read) -> Predicate | None:
+    """Return the predicate of a tree of few conditions, normalized once; None if it is the expansion that tells what is
+    wrong or dropped. What this takes is within the bounds of the expansion."""
+    try:
+        written = _written(tree, False, 0, disjuncts_max, read)
+        return Predicate(normalize_all(written))
+    except (_StepByStep, SyntaxMistake, NeverMatches):
+        return None
+
+
+def _written(node: Node, negated: bool, depth: int, most: int, read: Read) -> list[list[Constraint]]:
+    """Return the conditions of each alternative, of which there are at most `most`."""
+    match node:
+        case Leaf():
+            constraint = read(node)
+            return [[constraint.negate() if negated else constraint]]
+        case Nested(child, negates) if depth < limits.PREDICATE_DEPTH_MAX:
+            return _written(child, negated is not negates, depth + 1, most, read)
+        case Junction(children, conjunctive):
+            parts = (_written(child, negated, depth, most, read) for child in children)
+            return _multiplied(parts, most) if conjunctive is not negated else _gathered(parts, most)
+    raise _StepByStep
+
+
+def _multiplied(parts: Iterable[list[list[Constraint]]], most: int) -> list[list[Constraint]]:
+    found: list[list[Constraint]] = [[]]
+    for part in parts:
+        if len(found) * len(part) > most:
+            raise _StepByStep
+        found = [one + other for one in found for other in part]
+        if not all(map(_is_one_step, found)):
+            raise _StepByStep
+    return found
+
+
+def _gathered(parts: Iterable[list[list[Constraint]]], most: int) -> list[list[Constraint]]:
+    found: list[list[Constraint]] = []
+    for part in parts:
+        found += part
+        if len(found) > most:
+            raise _StepByStep
+    return found
+
+
+def _is_one_step(conditions: list[Constraint]) -> bool:
+    if len(conditions) == 1:
+        return True
+    operands = sum([len(constraint.operands) for constraint in conditions])
+    return len(conditions) <= limits.CONSTRAINTS_MAX and operands < limits.IN_VALUES_MAX
+
+
+# --- any conditions --------------------------------------------------------------------------------------------------
 
 
 class _Expansion:
     """The expansion of one text: its bounds, the work so far, and the conjunctions that contradict themselves."""
 
-    def __init__(self, disjuncts_max: int, read: Callable[[Leaf], Constraint]) -> None:
+    def __init__(self, disjuncts_max: int, read: Read) -> None:
         self.disjuncts_max = disjuncts_max
         self.read = read
         self.steps = 0

@@ -14,7 +14,7 @@ from tamis.protocol.errors import PredicateError
 from tamis.protocol.evaluate import predicate_matches
 from tamis.protocol.filters import EVERYTHING, NOTHING, Constraint, Filter, Op, Predicate
 from tamis.protocol.language import Compiled, compile_text, format_constraint, format_predicate, literals, parse
-from tamis.protocol.language.compile import compile_tree
+from tamis.protocol.language.compile import _Expansion, _few, compile_tree, read_plainly
 from tamis.protocol.language.mistake import SyntaxMistake
 from tamis.protocol.language.parse import parse_tree, parser
 from tamis.protocol.language.plain_text import plain_predicate
@@ -166,6 +166,35 @@ def test_common_texts_need_no_grammar(text: str) -> None:
     plain = plain_predicate(text, limits.DISJUNCTS_MAX)
     assert plain is not None
     assert Compiled(plain) == compile_tree(parse_tree(text), limits.DISJUNCTS_MAX)
+
+
+CONDITIONS = st.sampled_from(["a = 1", "a > 2", "b in {1, 2, 3}", 'c ^= "x"', "exists d", "a != 3", "not b = 1"])
+TREES = st.recursive(
+    CONDITIONS,
+    lambda inner: st.one_of(
+        inner.map(lambda text: f"not ({text})"),
+        st.lists(inner, min_size=2, max_size=4).map(lambda texts: f"({' and '.join(texts)})"),
+        st.lists(inner, min_size=2, max_size=4).map(lambda texts: f"({' or '.join(texts)})"),
+    ),
+    max_leaves=24,
+)
+
+
+@pytest.mark.parametrize("disjuncts_max", [2, limits.DISJUNCTS_MAX])
+@given(TREES)
+def test_few_conditions_have_the_predicate_of_their_expansion(disjuncts_max: int, text: str) -> None:
+    tree = parse_tree(text)
+    few, expansion = _few(tree, disjuncts_max, read_plainly), _Expansion(disjuncts_max, read_plainly)
+    if few is not None:
+        assert few == Predicate(tuple(expansion.expand(tree, negated=False, depth=0)))
+        assert not expansion.dropped
+
+
+def test_few_conditions_are_not_expanded() -> None:
+    for text in ("a = 1", 'not (a = 1 or b > 2) and (c ^= "x" or exists d)'):
+        assert _few(parse_tree(text), limits.DISJUNCTS_MAX, read_plainly) is not None
+    for text in ("a = 1 and a = 2 or b = 1", "(a = 1 or b = 1) and (c = 1 or d = 1)", 'a between "b" and "a"'):
+        assert _few(parse_tree(text), 3, read_plainly) is None
 
 
 def check_as_the_grammar_reads_it(text: str, disjuncts_max: int = limits.DISJUNCTS_MAX) -> None:

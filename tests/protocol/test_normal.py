@@ -9,12 +9,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tamis.protocol import limits
+from tamis.protocol._regions import UNIVERSE, region_of
 from tamis.protocol.errors import NeverMatches
 from tamis.protocol.evaluate import filter_matches
-from tamis.protocol.filters import EVERYTHING, Filter, Predicate
+from tamis.protocol.filters import EVERYTHING, Constraint, Filter, Predicate
 from tamis.protocol.json_form import decode_filter, encode_filter
-from tamis.protocol.normal import normalize, normalize_predicate
-from tests.strategies import attributes_near, filters, predicates
+from tamis.protocol.normal import normalize, normalize_predicate, spell_region
+from tests.strategies import attributes_near, constraints, filters, predicates
 
 LOWEST = -1.7976931348623157e308
 HIGHEST = 1.7976931348623157e308
@@ -42,6 +43,21 @@ def test_meaning_is_kept_and_nothing_changes_twice(data):
         attributes = data.draw(attributes_near(filter_))
         expected = filter_matches(filter_, attributes)
         assert expected == (found is not None and filter_matches(found, attributes)), attributes
+
+
+@given(constraints())
+def test_a_constraint_that_stands_alone_is_written_from_its_region(constraint):
+    region = region_of([constraint])
+    found = normal_or_none(Filter((constraint,)))
+    expected = None if region is None else spell_region(constraint.name, region) if region != UNIVERSE else []
+    assert found == (None if expected is None else Filter(tuple(sorted(expected, key=lambda each: each.identity))))
+
+
+@given(constraints())
+def test_the_negation_of_a_constraint_is_one_that_was_made(constraint):
+    made = Constraint(constraint.name, constraint.op, constraint.operands, not constraint.negated)
+    assert constraint.negate() == made
+    assert constraint.negate().negate() == constraint
 
 
 @given(st.data())
