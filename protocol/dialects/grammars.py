@@ -52,12 +52,16 @@ class Grammar:
             raise self._about_token(error.token, error.accepts, text) from None
 
     def _built(self) -> Lark:
-        from lark import Lark, Transformer
-
         if self._parser is None:
+            from lark import Lark, Transformer
+
+            from tamis.protocol.language.tokens import OffsetLexer
+
             grammar = resources.files(self.package).joinpath(self.file).read_text("utf-8")
             builder: Transformer[Any, Any] = self.builder  # type: ignore[assignment] # any object with such methods
-            self._parser = Lark(grammar, parser="lalr", lexer="basic", maybe_placeholders=False, transformer=builder)
+            self._parser = Lark(
+                grammar, parser="lalr", lexer=OffsetLexer, maybe_placeholders=False, transformer=builder
+            )
         return self._parser
 
     def _about_character(self, text: str, at: int) -> tuple[str, str]:

@@ -7,7 +7,7 @@ no negation in them (a negated condition is a leaf), so a part that is left out 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -27,10 +27,30 @@ class Rail:
     needs: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+Later = Callable[[], Rail]
+"""Makes a rail when it is asked for."""
+
+
 class Rails:
-    true: Rail
-    false: Rail
+    """Both rails. Most filters need one of the two, so each may be given as what makes it, once."""
+
+    __slots__ = ("_false", "_true")
+
+    def __init__(self, true: Rail | Later, false: Rail | Later) -> None:
+        self._true = true
+        self._false = false
+
+    @property
+    def true(self) -> Rail:
+        if not isinstance(self._true, Rail):
+            self._true = self._true()
+        return self._true
+
+    @property
+    def false(self) -> Rail:
+        if not isinstance(self._false, Rail):
+            self._false = self._false()
+        return self._false
 
 
 ALWAYS: Final = Rail(Constant(True, 0))
@@ -78,7 +98,8 @@ def complement(rail: Rail) -> Rail:
 def undecided(wider: Rail, need: str, meant: Meant = None, indexed: Node | None = None) -> Rail:
     """Return `wider`, which leaves something undecided; a program can say it if it is given what is `meant`. `indexed`:
     see Widened."""
-    return Rail(widened(wider.node, meant, indexed), _distinct((*wider.needs, need)))
+    needs = _distinct((*wider.needs, need)) if wider.needs else (need,)
+    return Rail(widened(wider.node, meant, indexed), needs)
 
 
 def of_predicate(predicate: Predicate) -> Rail:
@@ -96,32 +117,33 @@ def constant(value: bool | None) -> Rails:
 
 def two_valued(true: Rail) -> Rails:
     """Return the rails of what is false wherever it is not true."""
-    return Rails(true, complement(true))
+    return Rails(true, lambda: complement(true))
 
 
 def if_present(name: str, true: Rail) -> Rails:
     """Return the rails of what is unknown where the attribute is absent, and false wherever else it is not true."""
-    return Rails(true, every(present(name), complement(true)))
+    return Rails(true, lambda: every(present(name), complement(true)))
 
 
 def opposite(rails: Rails) -> Rails:
-    return Rails(rails.false, rails.true)
+    return Rails(lambda: rails.false, lambda: rails.true)
 
 
 def all_of(parts: Iterable[Rails]) -> Rails:
     kept = tuple(parts)
-    return Rails(every(*(part.true for part in kept)), some(*(part.false for part in kept)))
+    return Rails(lambda: every(*[part.true for part in kept]), lambda: some(*[part.false for part in kept]))
 
 
 def any_of(parts: Iterable[Rails]) -> Rails:
-    return opposite(all_of(map(opposite, parts)))
+    kept = tuple(parts)
+    return Rails(lambda: some(*[part.true for part in kept]), lambda: every(*[part.false for part in kept]))
 
 
 def one_of_two(left: Rails, right: Rails) -> Rails:
     """Return the rails of an exclusive or."""
     return Rails(
-        some(every(left.true, right.false), every(left.false, right.true)),
-        some(every(left.true, right.true), every(left.false, right.false)),
+        lambda: some(every(left.true, right.false), every(left.false, right.true)),
+        lambda: some(every(left.true, right.true), every(left.false, right.false)),
     )
 
 
@@ -129,17 +151,21 @@ def one_of_two(left: Rails, right: Rails) -> Rails:
 
 
 def _joined(rails: tuple[Rail, ...], conjunctive: bool) -> Rail:
-    settles = Constant(not conjunctive, 0)
-    if any(rail.node == settles and not rail.needs for rail in rails):
-        return Rail(settles)
-    kept = [rail for rail in rails if rail.node != Constant(conjunctive, 0)]
-    kept = _united(kept, conjunctive)
-    needs = _distinct(need for rail in rails for need in rail.needs)
-    if len(kept) == 1:
-        return Rail(kept[0].node, needs)
-    return Rail(
-        Junction(tuple(rail.node for rail in kept), conjunctive, 0) if kept else Constant(conjunctive, 0), needs
-    )
+    kept: list[Rail] = []
+    needs: list[str] = []
+    for rail in rails:
+        node = rail.node
+        if isinstance(node, Constant) and node.value is not conjunctive and not rail.needs:
+            return Rail(node)
+        needs += rail.needs
+        if not isinstance(node, Constant) or node.value is not conjunctive:
+            kept.append(rail)
+    if len(kept) > 1:
+        kept = _united(kept, conjunctive)
+    node = Constant(conjunctive, 0) if not kept else kept[0].node
+    if len(kept) > 1:
+        node = Junction(tuple([rail.node for rail in kept]), conjunctive, 0)
+    return Rail(node, _distinct(needs) if needs else ())
 
 
 def _negated(node: Node) -> Node:
@@ -159,20 +185,26 @@ def _negated(node: Node) -> Node:
 def _united(rails: list[Rail], conjunctive: bool) -> list[Rail]:
     """Return rails with the values of one attribute in one condition: `x = 1 or x = 2` is `x in {1, 2}`, and
     `not x = 1 and not x = 2` is `not (x in {1, 2})`."""
-    by_name: dict[str, list[Value]] = {}
+    by_name: dict[str, list[Constraint]] = {}
     found: list[Rail | str] = []  # a name where the condition on it belongs
     for rail in rails:
-        match rail.node:
-            case Leaf(Constraint(name=name, op=Op.EQ | Op.IN, operands=values, negated=negated)) if (
-                negated is conjunctive
-            ):
-                if name not in by_name:
-                    found.append(name)
-                by_name.setdefault(name, []).extend(values)
-            case _:
-                found.append(rail)
-    nested = (_listed(each, by_name[each], conjunctive) if isinstance(each, str) else [each] for each in found)
-    return [rail for part in nested for rail in part]
+        constraint = rail.node.constraint if isinstance(rail.node, Leaf) else None
+        if constraint is None or constraint.op not in (Op.EQ, Op.IN) or constraint.negated is not conjunctive:
+            found.append(rail)
+        elif constraint.name in by_name:
+            by_name[constraint.name].append(constraint)
+        else:
+            by_name[constraint.name] = [constraint]
+            found.append(constraint.name)
+    if len(found) == len(rails):
+        return rails
+    united: list[Rail] = []
+    for each in found:
+        if isinstance(each, Rail):
+            united.append(each)
+        else:
+            united += _listed(each, [value for one in by_name[each] for value in one.operands], conjunctive)
+    return united
 
 
 def _listed(name: str, values: Sequence[Value], negated: bool = False) -> list[Rail]:
@@ -183,8 +215,8 @@ def _listed(name: str, values: Sequence[Value], negated: bool = False) -> list[R
 
 def _membership(name: str, values: tuple[Value, ...]) -> Rail:
     long = [each for each in values if isinstance(each, str) and len(each.encode()) > limits.OPERAND_BYTES_MAX]
-    short = [each for each in values if not isinstance(each, str) or len(each.encode()) <= limits.OPERAND_BYTES_MAX]
-    return some(*_listed(name, short), *(_shortened(name, Op.EQ, each) for each in long))
+    short = [each for each in values if each not in long] if long else values
+    return some(*_listed(name, short), *[_shortened(name, Op.EQ, each) for each in long])
 
 
 def _shortened(name: str, op: Op, operand: str) -> Rail:

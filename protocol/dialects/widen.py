@@ -8,7 +8,6 @@ one expansion, conjuncts are left out unread, and alternatives become `true`.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import replace
 from typing import Final
 
 from tamis.protocol import limits
@@ -47,7 +46,8 @@ def within_limits(rail: Rail, warnings: tuple[str, ...] = (), decide: Decide | N
     if found.exact:
         return found
     residual = program_of(rail.node) if decide is None else decide()
-    return replace(found, residual=residual, indexed=None if residual is None else indexed_of(rail.node))
+    indexed = None if residual is None else indexed_of(rail.node)
+    return Translated(found.predicate, found.needs, found.warnings, residual, indexed)
 
 
 def indexed_of(rail: Node) -> Predicate | None:

@@ -46,6 +46,7 @@ def parser() -> Lark:
     from lark import Lark
 
     from tamis.protocol.language.computed import ConditionBuilder
+    from tamis.protocol.language.tokens import OffsetLexer
 
     grammar = resources.files(__package__).joinpath("grammar.lark").read_text("utf-8")
-    return Lark(grammar, parser="lalr", lexer="basic", maybe_placeholders=False, transformer=ConditionBuilder())
+    return Lark(grammar, parser="lalr", lexer=OffsetLexer, maybe_placeholders=False, transformer=ConditionBuilder())

@@ -43,10 +43,10 @@ class Assembler:
         self._append(Instruction(op, a))
 
     def constant(self, value: Value) -> None:
-        self.emit(Opcode.CONSTANT, self._stored(value))
+        self._append(Instruction(Opcode.CONSTANT, self._stored(value)))
 
     def attribute(self, name: str) -> None:
-        self.emit(Opcode.ATTRIBUTE, self._stored(name))
+        self._append(Instruction(Opcode.ATTRIBUTE, self._stored(name)))
 
     def exists(self, name: str) -> None:
         self.emit(Opcode.EXISTS, self._stored(name))
@@ -89,7 +89,8 @@ class Assembler:
 
     def _stored(self, constant: Constant) -> int:
         """Return the number of a constant. `repr` tells 0.0 from -0.0."""
-        number = self._known.setdefault((type(constant), repr(constant)), len(self._constants))
+        written = constant if isinstance(constant, str) else repr(constant)
+        number = self._known.setdefault((type(constant), written), len(self._constants))
         if number == len(self._constants):
             _check_count(number + 1)
             self._constants.append(constant)

@@ -149,6 +149,8 @@ class KindBit(enum.IntFlag):
 class Takes(enum.Enum):
     """What stands in the operand `a` of an instruction."""
 
+    __hash__ = object.__hash__  # the hash of Enum is written in Python, and slower
+
     NOTHING = "nothing"
     VALUE = "a constant"
     NAME = "a text of 1 to 256 bytes"

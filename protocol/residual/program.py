@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import math
 import struct
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
@@ -51,7 +52,8 @@ class Program:
         stored = [_stored(constant) for constant in self.constants]
         _check_sizes(len(stored), len(self.code), sum(len(data) for _, data in stored))
         for at, (kind, data) in enumerate(stored):
-            _check_constant(at, kind, data)
+            if kind in (_GLOB, _CIDR):  # the others are values
+                _check_constant(at, kind, data)
         _check_code(stored, self.code)
 
     def names(self) -> tuple[str, ...]:
@@ -110,6 +112,8 @@ def _check_sizes(constants: int, code: int, data: int) -> None:
 
 
 def _stored(constant: Constant) -> _ConstantBytes:
+    if type(constant) is str and constant.isascii() and len(constant) <= instructions.TEXT_BYTES_MAX:  # as most are
+        return _ConstantBytes(_TEXT, constant.encode())
     if isinstance(constant, Glob):
         return _ConstantBytes(_GLOB, constant.pattern)
     if isinstance(constant, Cidr):
@@ -180,67 +184,83 @@ def _read_instruction(at: int, op: int, a: int, b: int) -> Instruction:
 
 def _check_code(constants: list[_ConstantBytes], code: tuple[Instruction, ...]) -> None:
     """Refuse operands that an instruction does not take, and stacks that do not fit together."""
-    depths: dict[int, int] = {0: 0}
+    depths: list[int | None] = [0, *[None] * len(code)]
+    checked: set[Instruction] = set()
     for at, instruction in enumerate(code):
         op, a, b = instruction
-        shape = EFFECTS[op]
-        if not _is_operand(shape.takes, a, b, constants):
-            raise Refused(f"instruction {at} ({op.name.lower()}) takes {shape.takes.value}, not {a}, {b}")
-        if at not in depths:
+        pops, pushes, takes = EFFECTS[op]
+        if instruction not in checked:
+            if not _TAKEN[takes](a, b, constants):
+                raise Refused(f"instruction {at} ({op.name.lower()}) takes {takes.value}, not {a}, {b}")
+            checked.add(instruction)
+        depth = depths[at]
+        if depth is None:
             raise Refused(f"instruction {at} is reached from nowhere")
-        if depths[at] < shape.pops:
-            raise Refused(f"instruction {at} ({op.name.lower()}) takes {shape.pops} values, there are {depths[at]}")
-        after = depths[at] - shape.pops + shape.pushes
+        if depth < pops:
+            raise Refused(f"instruction {at} ({op.name.lower()}) takes {pops} values, there are {depth}")
+        after = depth - pops + pushes
         if after > instructions.STACK_MAX:
             raise Refused(f"the stack of instruction {at} is deeper than {instructions.STACK_MAX}")
-        if shape.takes is Takes.TARGET:
-            if not at < b <= len(code):
-                raise Refused(f"instruction {at} jumps to {b}; it may jump to {at + 1} to {len(code)}")
+        if takes is Takes.TARGET:
+            _check_target(at, b, len(code))
             _meet(depths, b, after)
         if op is not Opcode.JUMP:
             _meet(depths, at + 1, after)
-    if depths.get(len(code)) != 1:
-        raise Refused(f"the program ends with {depths.get(len(code), 0)} values, not with 1")
+    if depths[-1] != 1:
+        raise Refused(f"the program ends with {depths[-1] or 0} values, not with 1")
 
 
-def _meet(depths: dict[int, int], place: int, depth: int) -> None:
-    if depths.setdefault(place, depth) != depth:
+def _check_target(at: int, place: int, end: int) -> None:
+    if not at < place <= end:
+        raise Refused(f"instruction {at} jumps to {place}; it may jump to {at + 1} to {end}")
+
+
+def _meet(depths: list[int | None], place: int, depth: int) -> None:
+    if depths[place] not in (None, depth):
         raise Refused(f"instruction {place} is reached with {depths[place]} and with {depth} values")
+    depths[place] = depth
 
 
-def _is_operand(takes: Takes, a: int, b: int, constants: list[_ConstantBytes]) -> bool:
-    kind = constants[a].kind if a < len(constants) else 0
-    match takes:
-        case Takes.TARGET:
-            return a == 0
-        case Takes.SET:
-            return 1 <= b <= len(constants) - a and all(_is_value(c.kind) for c in constants[a : a + b])
-        case _ if b != 0:
-            return False
-        case Takes.VALUE:
-            return _is_value(kind)
-        case Takes.NAME:
-            return kind == _TEXT and 1 <= len(constants[a].data) <= NAME_BYTES_MAX
-        case Takes.GLOB:
-            return kind == _GLOB
-        case Takes.CIDR:
-            return kind == _CIDR
-        case Takes.KINDS:
-            return 1 <= a <= KindBit.UNKNOWN | KindBit.BOOLEAN | KindBit.NUMBER | KindBit.TEXT
-        case Takes.CAST:
-            return Cast.BOOLEAN <= a <= Cast.INT32
-        case _:
-            return a <= _GREATEST[takes]
+_Constants = list[_ConstantBytes]
+_Taken = Callable[[int, int, _Constants], bool]
+"""Returns whether `a` and `b` are operands of an instruction."""
 
 
-_GREATEST: Final = {
-    Takes.NOTHING: 0,
-    Takes.FOLDED: 1,
-    Takes.MIXED: Mixed.UNKNOWN | Mixed.NUMBERS_ONLY,
-    Takes.ARITHMETIC: Arithmetic.INT32,
-    Takes.DIVISION: Arithmetic.REAL,
-}
+def _is_set(first: int, count: int, constants: _Constants) -> bool:
+    return 1 <= count <= len(constants) - first and all(_is_value(c.kind) for c in constants[first : first + count])
+
+
+def _constant_of(kinds: Collection[int]) -> _Taken:
+    return lambda a, b, constants: b == 0 and a < len(constants) and constants[a].kind in kinds
+
+
+_is_text_constant: Final = _constant_of((_TEXT,))
+
+
+def _is_name(a: int, b: int, constants: _Constants) -> bool:
+    return _is_text_constant(a, b, constants) and 1 <= len(constants[a].data) <= NAME_BYTES_MAX
+
+
+def _between(least: int, greatest: int) -> _Taken:
+    return lambda a, b, _: b == 0 and least <= a <= greatest
 
 
 def _is_value(kind: int) -> bool:
     return _BOOLEAN <= kind <= _TEXT
+
+
+_TAKEN: Final[Mapping[Takes, _Taken]] = {
+    Takes.TARGET: lambda a, _, __: a == 0,
+    Takes.SET: _is_set,
+    Takes.VALUE: _constant_of(range(_BOOLEAN, _TEXT + 1)),
+    Takes.NAME: _is_name,
+    Takes.GLOB: _constant_of((_GLOB,)),
+    Takes.CIDR: _constant_of((_CIDR,)),
+    Takes.KINDS: _between(1, KindBit.UNKNOWN | KindBit.BOOLEAN | KindBit.NUMBER | KindBit.TEXT),
+    Takes.CAST: _between(Cast.BOOLEAN, Cast.INT32),
+    Takes.NOTHING: _between(0, 0),
+    Takes.FOLDED: _between(0, 1),
+    Takes.MIXED: _between(0, Mixed.UNKNOWN | Mixed.NUMBERS_ONLY),
+    Takes.ARITHMETIC: _between(0, Arithmetic.INT32),
+    Takes.DIVISION: _between(0, Arithmetic.REAL),
+}

@@ -68,7 +68,7 @@ class CelMeaning:
             case Literal(bool(value)):
                 return constant(value)
             case Attribute(name):
-                return Rails(holds(name, Op.EQ, True), holds(name, Op.EQ, False))
+                return Rails(holds(name, Op.EQ, True), lambda: holds(name, Op.EQ, False))
             case Call("group", (inner,)):
                 return self.condition(inner, depth + 1)
             case Call("not", (inner,)):
@@ -113,7 +113,7 @@ class CelMeaning:
                 return constant(_TEXTUAL_HOLDS[node.op](whole, piece))
             case Attribute(name), Literal(str(piece)):
                 true = holds(name, TEXTUAL[node.op], piece)
-                return Rails(true, every(holds(name, Op.PREFIX, ""), complement(true)))
+                return Rails(true, lambda: every(holds(name, Op.PREFIX, ""), complement(true)))
         return self._open(node.at, depth, owner, part, what=f"`{_WRITTEN.get(node.op, node.op)}`")
 
     def _compared(self, op: str, one: Expression, other: Expression, at: int, depth: int) -> Rails:
@@ -196,7 +196,7 @@ def _beside_null(op: str, other: Expression) -> Rails:
 
 def _in_range(name: str, op: str, value: Value) -> Rails:
     if op in ORDER:
-        return Rails(holds(name, ORDER[op], value), holds(name, _CONTRARY[op], value))
+        return Rails(holds(name, ORDER[op], value), lambda: holds(name, _CONTRARY[op], value))
     equal = if_present(name, holds(name, Op.EQ, value))
     return equal if op == "==" else opposite(equal)
 
@@ -214,6 +214,6 @@ def _is_equal(one: Value, other: Value) -> bool:
 
 def _chosen(condition: Rails, one: Rails, other: Rails) -> Rails:
     return Rails(
-        some(every(condition.true, one.true), every(condition.false, other.true)),
-        some(every(condition.true, one.false), every(condition.false, other.false)),
+        lambda: some(every(condition.true, one.true), every(condition.false, other.true)),
+        lambda: some(every(condition.true, one.false), every(condition.false, other.false)),
     )

@@ -6,9 +6,9 @@ integer, inner wildcards, arithmetic, functions, and attributes beside each othe
 
 from __future__ import annotations
 
+import functools
 import operator
 from collections.abc import Iterator, Sequence
-from functools import reduce
 from itertools import product
 from typing import Final
 
@@ -68,9 +68,9 @@ class _Meaning:
             case Call("not" | "or" | "and", parts):
                 return self._joined(node.op, parts)
             case Call("xor", parts) if len(parts) <= _XOR_MAX:
-                return reduce(exclusive, map(self.outcomes, parts))
+                return functools.reduce(exclusive, map(self.outcomes, parts))
             case Call("exists", (Attribute(name),)):
-                return Outcomes(present(name), complement(present(name)))
+                return Outcomes(present(name), lambda: complement(present(name)))
             case Call("bool", (Attribute(name),)):
                 return _as_boolean(name)
             case Call("among", (Attribute(name), *others)) if all(isinstance(each, Literal) for each in others):
@@ -99,8 +99,9 @@ class _Meaning:
                 return where_defined(true, present(name))
             case Call("int", (Attribute(name),)), Literal(int(value)):
                 need = f"texts that are numbers {located(self.text, node.at)}"
-                true, false = (_numbers(name, each, value, need) for each in (op, _CONTRARY[op]))
-                return of_both(true, false, undecided(present(name), need))
+                true = _numbers(name, op, value, need)
+                false = functools.partial(_numbers, name, _CONTRARY[op], value, need)
+                return of_both(true, false, lambda: undecided(present(name), need))
             case Call("string" | "int", (inner,)), Literal(value) if type_of(inner) is CesqlType.BOOLEAN:
                 return _of_condition(self.outcomes(inner), op, value)
         return self._undecided(node)
@@ -128,7 +129,7 @@ class _Meaning:
     def _undecided(self, node: Expression) -> Outcomes:
         names = dict.fromkeys(_evaluated(node))
         rail = undecided(every(*map(present, names)), self._need(node))
-        return of_both(rail, rail, rail)
+        return of_both(rail, rail, lambda: rail)
 
     def _need(self, node: Expression) -> str:
         for part in _calls(node):
@@ -149,16 +150,20 @@ def _integers(name: str) -> Rail:
 def _as_boolean(name: str) -> Outcomes:
     """Return the outcomes of an attribute that is cast to a boolean."""
     true = some(
-        holds(name, Op.IN, True, *_in_any_case("true")),
+        holds(name, Op.IN, *_TRUE),
         holds(name, Op.BETWEEN, INT32.start, -1),
         holds(name, Op.BETWEEN, 1, INT32.stop - 1),
     )
-    false = holds(name, Op.IN, False, 0, *_in_any_case("false"))
-    return of_both(true, false, some(true, false))
+    false = holds(name, Op.IN, *_FALSE)
+    return of_both(true, false, lambda: some(true, false))
 
 
-def _in_any_case(word: str) -> list[str]:
-    return ["".join(chars) for chars in product(*zip(word, word.upper(), strict=True))]
+def _in_any_case(word: str) -> tuple[str, ...]:
+    return tuple("".join(chars) for chars in product(*zip(word, word.upper(), strict=True)))
+
+
+_TRUE: Final[tuple[Value, ...]] = (True, *_in_any_case("true"))
+_FALSE: Final[tuple[Value, ...]] = (False, 0, *_in_any_case("false"))
 
 
 def _numbers(name: str, op: str, value: int, need: str) -> Rail:
@@ -198,7 +203,7 @@ def _of_condition(inner: Outcomes, op: str, value: Value) -> Outcomes:
     rails = (inner.true, inner.false)
     true = some(*(rail for rail, is_true in zip(rails, holding, strict=True) if is_true))
     false = some(*(rail for rail, is_true in zip(rails, holding, strict=True) if not is_true))
-    return of_both(true, false, some(*rails))
+    return of_both(true, false, lambda: some(*rails))
 
 
 def _evaluated(node: Expression) -> Iterator[str]:

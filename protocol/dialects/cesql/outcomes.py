@@ -6,12 +6,11 @@ what is behind a true one, so that the order of the parts matters: `x = 1 OR y =
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Sequence
 from typing import Final
 
 from tamis.protocol import limits
-from tamis.protocol.dialects.rails import ALWAYS, NEVER, Rail, complement, every, some, undecided
+from tamis.protocol.dialects.rails import ALWAYS, NEVER, Later, Rail, Rails, complement, every, some, undecided
 from tamis.protocol.dialects.widen import TOO_LARGE
 from tamis.protocol.filters import Constraint, Op
 from tamis.protocol.language.tree import Constant, Junction, Leaf, Node
@@ -24,15 +23,34 @@ Reach = dict[object, Rail]
 """Conjuncts by what they say: that an attribute of this name exists, and whether that is all, or themselves."""
 
 
-@dataclass(frozen=True, slots=True)
-class Outcomes:
+Behind = Reach | Callable[[], Reach]
+"""A reach, or what makes it, once."""
+
+
+class Outcomes(Rails):
     """Where a condition is true and where it is false. `behind_true` holds wherever it is true, and only where it is no
     error; `behind_false` the same of false: what is evaluated next in an AND and in an OR."""
 
-    true: Rail
-    false: Rail
-    behind_true: Reach = field(default_factory=dict)
-    behind_false: Reach = field(default_factory=dict)
+    __slots__ = ("_behind_false", "_behind_true")
+
+    def __init__(
+        self, true: Rail | Later, false: Rail | Later, behind_true: Behind = dict, behind_false: Behind = dict
+    ) -> None:
+        super().__init__(true, false)
+        self._behind_true = behind_true
+        self._behind_false = behind_false
+
+    @property
+    def behind_true(self) -> Reach:
+        if not isinstance(self._behind_true, dict):
+            self._behind_true = self._behind_true()
+        return self._behind_true
+
+    @property
+    def behind_false(self) -> Reach:
+        if not isinstance(self._behind_false, dict):
+            self._behind_false = self._behind_false()
+        return self._behind_false
 
 
 FAILS: Final = Outcomes(NEVER, NEVER, {NEVER: NEVER}, {NEVER: NEVER})
@@ -45,28 +63,43 @@ def settled(value: bool) -> Outcomes:
 
 def where_defined(true: Rail, defined: Rail) -> Outcomes:
     """Return the outcomes of what is an error where it is not defined, and false wherever else it is not true."""
-    return Outcomes(true, every(defined, complement(true)), _reach(defined), _reach(defined))
+    return of_both(true, lambda: every(defined, complement(true)), lambda: defined)
 
 
-def of_both(true: Rail, false: Rail, defined: Rail) -> Outcomes:
-    return Outcomes(true, false, _reach(defined), _reach(defined))
+def of_both(true: Rail | Later, false: Rail | Later, defined: Later) -> Outcomes:
+    return Outcomes(true, false, lambda: _reach(defined()), lambda: _reach(defined()))
 
 
 def contrary(one: Outcomes) -> Outcomes:
-    return Outcomes(one.false, one.true, one.behind_false, one.behind_true)
+    return Outcomes(lambda: one.false, lambda: one.true, lambda: one.behind_false, lambda: one.behind_true)
 
 
 def one_after_another(parts: Iterable[Outcomes]) -> Outcomes:
     """Return the outcomes of an OR."""
-    alternatives, falses = [], []
+    kept = tuple(parts)
+    found = Outcomes(
+        lambda: _one_true(kept), lambda: _all_false(kept), lambda: _reach(found.true), lambda: _behind_all(kept)
+    )
+    return found
+
+
+def _one_true(parts: Sequence[Outcomes]) -> Rail:
+    """Return where a part is true, and none before it an error."""
+    alternatives: list[Rail] = []
     reach: Reach = {}
     for part in parts:
         alternatives.append(_behind(reach, part.true))
-        falses.append(part.false)
         reach = reach | part.behind_false if part.behind_false else reach
-    true = some(*alternatives)
-    false = every(*falses[:_FALSES_MAX])
-    return Outcomes(true, undecided(false, TOO_LARGE) if falses[_FALSES_MAX:] else false, _reach(true), reach)
+    return some(*alternatives)
+
+
+def _all_false(parts: Sequence[Outcomes]) -> Rail:
+    false = every(*[part.false for part in parts[:_FALSES_MAX]])
+    return undecided(false, TOO_LARGE) if parts[_FALSES_MAX:] else false
+
+
+def _behind_all(parts: Sequence[Outcomes]) -> Reach:
+    return {key: rail for part in parts for key, rail in part.behind_false.items()}
 
 
 def exclusive(one: Outcomes, other: Outcomes) -> Outcomes:

@@ -16,7 +16,7 @@ from itertools import islice
 
 from tamis.protocol.dialects.dialect import Translated
 from tamis.protocol.dialects.events import LENGTH, NULL
-from tamis.protocol.dialects.json_patterns.conditions import HasValue, emit_any
+from tamis.protocol.dialects.json_patterns.conditions import emit_any
 from tamis.protocol.dialects.json_patterns.documents import ELEMENTS_MAX
 from tamis.protocol.dialects.json_patterns.pattern import Joined, Member, PathShape, PatternTree, members_of, rail_of
 from tamis.protocol.dialects.json_patterns.sharing import SharingAssembler
@@ -110,7 +110,7 @@ def _emit_member(made: SharingAssembler, member: Member, rows: _Rows) -> None:
         number = _row(member, rows)
         if number is not None:
             _emit_alone(made, member, f"{member.path}[{number}]")
-        elif HasValue() in member.conditions:
+        elif member.of_any_value:
             _emit_any_value(made, member)
         else:
             _emit_values(made, member)
@@ -142,9 +142,11 @@ def _emit_values(made: SharingAssembler, member: Member) -> None:
         made.exists(f"{path}{LENGTH}")
         skips.append(made.jump(Opcode.BRANCH))
     if member.shape is not PathShape.TEXT and member.conditions:
-        for number in range(ELEMENTS_MAX):
-            emit_any(made, member.conditions, f"{path}[{number}]")
-            made.emit(Opcode.OR)
+        names = [f"{path}[{number}]" for number in range(ELEMENTS_MAX)]
+        start = made.place_of_next()
+        emit_any(made, member.conditions, names[0])
+        made.emit(Opcode.OR)
+        made.repeat(start, names)
     if member.shape is not PathShape.TEXT and member.or_null:
         made.exists(f"{path}{LENGTH}{NULL}")
         made.emit(Opcode.OR)
@@ -175,6 +177,8 @@ def _emit_any_value(made: SharingAssembler, member: Member) -> None:
 
 
 def _row(member: Member, rows: _Rows) -> int | None:
+    if "." not in member.path:
+        return None
     return next((number for path in _outside(member) if (number := rows.get(path)) is not None), None)
 
 
@@ -190,7 +194,7 @@ def _open(part: PatternTree, rows: _Rows) -> dict[str, set[str]]:
     """Return the paths that may be arrays of unknown rows, each with the paths of the values inside it."""
     found: dict[str, set[str]] = {}
     for member in members_of(part):
-        if member.of_values and _row(member, rows) is None:
+        if "." in member.path and member.of_values and _row(member, rows) is None:
             for outside in _outside(member):
                 if outside not in rows:
                     found.setdefault(outside, set()).add(member.path)

@@ -49,6 +49,16 @@ class Member:
         """Whether a value can satisfy it."""
         return bool(self.conditions) or self.or_null
 
+    @property
+    def of_any_value(self) -> bool:
+        """Whether every value satisfies it."""
+        return any(isinstance(condition, HasValue) for condition in self.conditions)
+
+    @property
+    def may_be_in_array(self) -> bool:
+        """Whether one of its values may be in an array of which its rail knows the length alone."""
+        return self.shape is PathShape.ANY and self.of_values and not self.of_any_value
+
 
 @dataclass(frozen=True, slots=True)
 class Joined:
@@ -75,7 +85,7 @@ def rail_of(tree: PatternTree) -> Rail:
     several: list[Member] = []
     others: list[PatternTree] = []
     for part in tree.parts:
-        if isinstance(part, Member) and _in_array(part) != NEVER:
+        if isinstance(part, Member) and part.may_be_in_array:
             several.append(part)
         else:
             others.append(part)
@@ -89,7 +99,7 @@ def _outside_arrays(member: Member) -> Rail:
     """Return what is known of a member without its values in arrays that may be no arrays."""
     path = member.path
     absent = complement(_any_value(member)) if member.or_absent else NEVER
-    if HasValue() in member.conditions:
+    if member.of_any_value:
         return some(_any_value(member), absent)
     if member.shape is PathShape.LIST and member.of_values:
         return some(*(_alone(member, f"{path}[{number}]") for number in range(ELEMENTS_MAX)), absent)
@@ -98,7 +108,7 @@ def _outside_arrays(member: Member) -> Rail:
 
 def _in_array(member: Member) -> Rail:
     """Return where the path has values in an array, of which one may satisfy a condition."""
-    if member.shape is not PathShape.ANY or not member.of_values or HasValue() in member.conditions:
+    if not member.may_be_in_array:
         return NEVER
     return undecided(_elements(member.path), f"the values of {member.path} in an array")
 

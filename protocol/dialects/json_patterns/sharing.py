@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from tamis.protocol.errors import Refused
 from tamis.protocol.limits import NAME_BYTES_MAX
@@ -12,17 +12,11 @@ from tamis.protocol.values import Value, identity
 
 
 class SharingAssembler(Assembler):
-    """Equal sets of `in` are stored once, and a program that becomes too large is Refused at once. No message has an
-    attribute whose name is too long."""
+    """Equal sets of `in` are stored once. No message has an attribute whose name is too long."""
 
     def __init__(self) -> None:
         super().__init__()
         self._sets: dict[tuple[tuple[int, Value], ...], Instruction] = {}
-
-    def emit(self, op: Opcode, a: int = 0) -> None:
-        if len(self._code) >= INSTRUCTIONS_MAX:
-            raise Refused(f"a program has at most {INSTRUCTIONS_MAX} instructions")
-        super().emit(op, a)
 
     def attribute(self, name: str) -> None:
         if len(name.encode()) > NAME_BYTES_MAX:
@@ -39,7 +33,23 @@ class SharingAssembler(Assembler):
         kept = tuple(values)
         key = tuple(map(identity, kept))
         if key in self._sets:
-            self._code.append(self._sets[key])
+            self._append(self._sets[key])
         else:
             super().among(kept)
             self._sets[key] = self._code[-1]
+
+    def place_of_next(self) -> int:
+        return len(self._code)
+
+    def repeat(self, first: int, names: Sequence[str]) -> None:
+        """Append the instructions from `first` on, none of which jumps, with each of the other attributes in place of
+        the first one."""
+        block = self._code[first:]
+        if len(self._code) + len(block) * (len(names) - 1) > INSTRUCTIONS_MAX:
+            raise Refused(f"a program has at most {INSTRUCTIONS_MAX} instructions")
+        if any(len(name.encode()) > NAME_BYTES_MAX for name in names):
+            raise Refused(f"a name has at most {NAME_BYTES_MAX} bytes")
+        old = Instruction(Opcode.ATTRIBUTE, self._stored(names[0]))
+        for name in names[1:]:
+            new = Instruction(Opcode.ATTRIBUTE, self._stored(name))
+            self._code += [new if instruction == old else instruction for instruction in block]

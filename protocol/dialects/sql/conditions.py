@@ -90,7 +90,7 @@ class _Conditions:
             case Literal(bool(value)):
                 return constant(value)
             case Attribute(name):
-                return Rails(holds(name, Op.EQ, True), holds(name, Op.EQ, False))
+                return Rails(holds(name, Op.EQ, True), lambda: holds(name, Op.EQ, False))
             case Call("group", (inner,)):
                 return self.condition(inner, depth + 1)
             case Call("not", (inner,)):
@@ -136,8 +136,8 @@ class _Conditions:
             return if_present(name, holds(name, Op.IN, *values))
         if len({kind_of(value) for value in values}) > 1:
             return Rails(holds(name, Op.IN, *values), NEVER)
-        others = complement(holds(name, Op.IN, *values))
-        return Rails(holds(name, Op.IN, *values), every(holds(name, Op.NE, values[0]), others))
+        true = holds(name, Op.IN, *values)
+        return Rails(true, lambda: every(holds(name, Op.NE, values[0]), complement(true)))
 
     def _holds(self, op: str, one: Value, other: Value) -> bool | None:
         """Return the result of a comparison of two constants."""
@@ -150,7 +150,7 @@ class _Conditions:
         if op == "<>" and self.rules.unlike is Unlike.UNEQUAL:
             return opposite(if_present(name, holds(name, Op.EQ, value)))
         if self.rules.unlike is Unlike.UNKNOWN:
-            return Rails(holds(name, _COMPARED[op], value), holds(name, _COMPARED[_CONTRARY[op]], value))
+            return Rails(holds(name, _COMPARED[op], value), lambda: holds(name, _COMPARED[_CONTRARY[op]], value))
         if isinstance(value, bool) and op not in ("=", "<>"):
             return if_present(name, NEVER)
         return if_present(name, holds(name, _COMPARED[op], value))
@@ -158,7 +158,7 @@ class _Conditions:
     def _like(self, name: str, texts: Sequence[Expression]) -> Rails:
         rail = matches(name, self._pattern(texts), f"'{_text(texts[0])}'")
         if self.rules.is_like_unknown:
-            return Rails(rail, every(holds(name, Op.PREFIX, ""), complement(rail)))
+            return Rails(rail, lambda: every(holds(name, Op.PREFIX, ""), complement(rail)))
         return if_present(name, rail)
 
     def constant(self, node: Expression) -> Value:

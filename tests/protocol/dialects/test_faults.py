@@ -224,7 +224,7 @@ FAULTS = {
     "the first condition is enough": ("amqp-headers", "decide", "joined", first_alone),
     "the levels are not counted": ("nats", "topics.whole", "_like", lambda *_: Constant(True, 0)),
     "a text of a level has no attribute": ("mqtt", "topics.whole", "_have_attributes", lambda _: True),
-    "an array is one value": ("eventbridge", "json_patterns.deciding", "ELEMENTS_MAX", 0),
+    "an array is one value": ("eventbridge", "json_patterns.deciding", "ELEMENTS_MAX", 1),
     "the last element is lost": ("eventbridge", "json_patterns.pattern", "ELEMENTS_MAX", 7),
     "an array matches nothing": ("eventbridge", "json_patterns.pattern", "_elements", lambda _: NEVER),
     "an array matches alone": ("eventbridge", "json_patterns.pattern", "undecided", lambda rail, _: rail),
