@@ -22,7 +22,7 @@ QUESTIONS: Final[dict[str, tuple[str, ...]]] = {
     "router": (
         *("router.brokers", "router.shapes", "router.large", "router.filtering", "router.access"),
         *("router.moving", "router.transit", "router.flooding", "router.reuse", "router.records", "router.client"),
-        *("router.residual", "router.http_requests", "router.codecs"),
+        *("router.residual", "router.translating", "router.http_requests", "router.codecs"),
     ),
     "networks": (
         "networks.growth",

@@ -79,12 +79,21 @@ class Constraint:
         return hash(self.identity)
 
     def negate(self) -> Constraint:
-        opposite = object.__new__(Constraint)  # its parts are checked already
-        object.__setattr__(opposite, "name", self.name)
-        object.__setattr__(opposite, "op", self.op)
-        object.__setattr__(opposite, "operands", self.operands)
-        object.__setattr__(opposite, "negated", not self.negated)
-        return opposite
+        return _made(self.name, self.op, self.operands, not self.negated)
+
+    def renamed(self, name: str) -> Constraint:
+        """Return the same condition on another attribute, whose name another constraint has."""
+        return _made(name, self.op, self.operands, self.negated)
+
+
+def _made(name: str, op: Op, operands: tuple[Value, ...], negated: bool) -> Constraint:
+    """Return a constraint of parts that are checked."""
+    made = object.__new__(Constraint)
+    object.__setattr__(made, "name", name)
+    object.__setattr__(made, "op", op)
+    object.__setattr__(made, "operands", operands)
+    object.__setattr__(made, "negated", negated)
+    return made
 
 
 @dataclass(frozen=True, slots=True)

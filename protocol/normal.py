@@ -21,7 +21,8 @@ from __future__ import annotations
 import itertools
 import json
 import operator
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from functools import lru_cache
 
 from tamis.protocol import _intervals as intervals
 from tamis.protocol import limits
@@ -44,14 +45,15 @@ _ANY_OF_KIND: dict[ValueKind, Phrase] = {
 }
 
 
+_KNOWN_FORMS_MAX = 1_024
+"""Normal forms of single constraints kept in a cache. With the longest operands they take some 3 MB."""
+
+
 def normalize(filter_: Filter) -> Filter:
     """Return the normal form of `filter_`; NeverMatches, with the reason, if it has none."""
     written: list[Constraint] = []
-    for name, constraints in _by_name(filter_).items():
-        if len(constraints) == 1 and _is_normal(constraints[0]):
-            written += constraints
-        elif (region := _region(constraints)) != UNIVERSE:
-            written += spell_region(name, region)
+    for constraints in _by_name(filter_.constraints):
+        written += _form_of(constraints)
     if len(written) > limits.CONSTRAINTS_MAX:
         # Only a filter near the limit with a `not in` of both kinds of extremes on many attributes gets here.
         written = list(set(filter_.constraints))
@@ -59,11 +61,11 @@ def normalize(filter_: Filter) -> Filter:
 
 
 def normalize_all(conjunctions: Sequence[Sequence[Constraint]]) -> tuple[Filter, ...]:
-    """Return the normal forms of conjunctions, without repetitions; NeverMatches if one has none. A constraint that
-    stands alone on its attribute in several is written once."""
+    """Return the normal forms of conjunctions, without repetitions; NeverMatches if one has none. What several of them
+    say of an attribute is written once."""
     if len(conjunctions) == 1:
         return (normalize(Filter(tuple(conjunctions[0]))),)
-    known: dict[int, _Written] = {}
+    known: dict[tuple[int, ...], _Written] = {}
     found: dict[tuple[object, ...], _Written] = {}
     for constraints in conjunctions:
         written = _written(constraints, known)
@@ -75,20 +77,21 @@ _Written = list[tuple[tuple[object, ...], Constraint]]
 """Constraints of a normal form, each behind its identity."""
 
 
-def _written(constraints: Sequence[Constraint], known: dict[int, _Written]) -> _Written:
-    """Return the normal form of a conjunction. `known` has that of constraints by their id."""
-    if len({constraint.name for constraint in constraints}) == len(constraints):
-        for constraint in constraints:
-            if id(constraint) not in known:
-                known[id(constraint)] = _identified(Filter((constraint,)))
-        written = list(itertools.chain.from_iterable([known[id(constraint)] for constraint in constraints]))
-        if len(written) <= limits.CONSTRAINTS_MAX:
-            return sorted(written, key=operator.itemgetter(0))
-    return _identified(Filter(tuple(constraints)))
+def _written(constraints: Sequence[Constraint], known: dict[tuple[int, ...], _Written]) -> _Written:
+    """Return the normal form of a conjunction. `known` has that of constraints on one attribute by their ids."""
+    written: _Written = []
+    for group in _by_name(constraints):
+        key = tuple(map(id, group))
+        if key not in known:
+            known[key] = _identified(_form_of(group))
+        written += known[key]
+    if len(written) > limits.CONSTRAINTS_MAX:
+        return _identified(normalize(Filter(tuple(constraints))).constraints)
+    return sorted(written, key=operator.itemgetter(0))
 
 
-def _identified(filter_: Filter) -> _Written:
-    return [(constraint.identity, constraint) for constraint in normalize(filter_).constraints]
+def _identified(constraints: Iterable[Constraint]) -> _Written:
+    return [(constraint.identity, constraint) for constraint in constraints]
 
 
 def normalize_predicate(predicate: Predicate) -> Predicate:
@@ -105,15 +108,18 @@ def normalize_predicate(predicate: Predicate) -> Predicate:
 
 def regions_of(filter_: Filter) -> dict[str, Region]:
     """Return the region of each attribute that the filter restricts."""
-    regions = {name: _region(constraints) for name, constraints in _by_name(filter_).items()}
+    regions = {constraints[0].name: _region(constraints) for constraints in _by_name(filter_.constraints)}
     return {name: region for name, region in regions.items() if region != UNIVERSE}
 
 
-def _by_name(filter_: Filter) -> dict[str, list[Constraint]]:
+def _by_name(constraints: Iterable[Constraint]) -> Collection[list[Constraint]]:
     found: dict[str, list[Constraint]] = {}
-    for constraint in filter_.constraints:
-        found.setdefault(constraint.name, []).append(constraint)
-    return found
+    for constraint in constraints:
+        if constraint.name in found:
+            found[constraint.name].append(constraint)
+        else:
+            found[constraint.name] = [constraint]
+    return found.values()
 
 
 def _region(constraints: list[Constraint]) -> Region:
@@ -122,6 +128,19 @@ def _region(constraints: list[Constraint]) -> Region:
     if region is None:
         raise NeverMatches(_reason(constraints))
     return region
+
+
+def _form_of(constraints: list[Constraint]) -> Sequence[Constraint]:
+    """Return the normal form of all constraints on one attribute; NeverMatches, with the reason, if it has none."""
+    first = constraints[0]
+    if len(constraints) == 1 and _is_normal(first):
+        return constraints
+    if len(constraints) > 1 or len(first.operands) > 1:
+        return _spelled(first.name, _region(constraints))
+    form = _form_of_one(first.op, first.negated, *first.operands)
+    if form is None:
+        raise NeverMatches(_reason(constraints))
+    return [each.renamed(first.name) for each in form]
 
 
 def _is_normal(constraint: Constraint) -> bool:
@@ -134,6 +153,17 @@ def _is_normal(constraint: Constraint) -> bool:
     if op is Op.EQ or op is Op.PREFIX:
         return True
     return len(operands) > 1 if op is Op.IN else op in (Op.SUFFIX, Op.CONTAINS) and operands != ("",)
+
+
+@lru_cache(maxsize=_KNOWN_FORMS_MAX, typed=True)  # typed: 1 == True
+def _form_of_one(op: Op, negated: bool, *operands: Value) -> Sequence[Constraint] | None:
+    """Return the normal form of a constraint on some attribute; None if nothing satisfies it."""
+    region = region_of([Constraint("any", op, operands, negated)])
+    return None if region is None else _spelled("any", region)
+
+
+def _spelled(name: str, region: Region) -> Sequence[Constraint]:
+    return () if region == UNIVERSE else spell_region(name, region)
 
 
 def spell_region(name: str, region: Region) -> list[Constraint]:

@@ -154,15 +154,16 @@ def _joined(rails: tuple[Rail, ...], conjunctive: bool) -> Rail:
     kept: list[Rail] = []
     needs: list[str] = []
     for rail in rails:
-        node = rail.node
-        if isinstance(node, Constant) and node.value is not conjunctive and not rail.needs:
-            return Rail(node)
-        needs += rail.needs
-        if not isinstance(node, Constant) or node.value is not conjunctive:
+        if not isinstance(rail.node, Constant):
             kept.append(rail)
+        elif rail.node.value is not conjunctive:
+            if not rail.needs:
+                return Rail(rail.node)
+            kept.append(rail)
+        needs += rail.needs
     if len(kept) > 1:
         kept = _united(kept, conjunctive)
-    node = Constant(conjunctive, 0) if not kept else kept[0].node
+    node: Node = kept[0].node if kept else Constant(conjunctive, 0)
     if len(kept) > 1:
         node = Junction(tuple([rail.node for rail in kept]), conjunctive, 0)
     return Rail(node, _distinct(needs) if needs else ())

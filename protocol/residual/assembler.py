@@ -89,9 +89,10 @@ class Assembler:
 
     def _stored(self, constant: Constant) -> int:
         """Return the number of a constant. `repr` tells 0.0 from -0.0."""
-        written = constant if isinstance(constant, str) else repr(constant)
-        number = self._known.setdefault((type(constant), written), len(self._constants))
-        if number == len(self._constants):
+        written = (type(constant), constant if isinstance(constant, str) else repr(constant))
+        number = self._known.get(written)
+        if number is None:
+            number = self._known[written] = len(self._constants)
             _check_count(number + 1)
             self._constants.append(constant)
         return number
