@@ -17,7 +17,9 @@ from tamis.client.gap import Gap
 from tamis.client.message import Message, frame_of
 from tamis.client.messages.inbox import Inbox, InboxBounds
 from tamis.gateway.upstream import Upstream
-from tamis.native.codecs import EventFields, EventForm, EventWriter
+from tamis.native.codecs import EventFields, EventForm, EventsWritten, EventWriter
+from tamis.protocol.errors import FrameError, Refused
+from tamis.protocol.wire.codes import ErrorCode
 from tamis.serving.request import ClientLeft, Stream
 
 PIECE_BYTES: Final = 65_536
@@ -48,7 +50,7 @@ class Feed(Inbox):
         core = upstream.pump.core
         super().__init__(InboxBounds(1, 1), core.registry.full, lambda _: None)
         self._pump, self._core, self._form, self._left = upstream.pump, core, form, count
-        self._writer = EventWriter(form, fields)
+        self._writer = EventWriter(form, fields, output=upstream.shared.output)
         self._ends = _SSE_ENDS if form is EventForm.SSE else _LINE_ENDS
         self._stream: Stream | None = None
         self._text = bytearray()
@@ -63,17 +65,24 @@ class Feed(Inbox):
         consumed = 0
         rest = memoryview(data)
         while len(rest) > consumed:
-            written = self._writer.write(rest[consumed:])
+            written = self._write(rest[consumed:])
             if not written.consumed:
                 break
             consumed += written.consumed
-            self._add_text(written.text, written.messages)
         self._send()
         return consumed
 
-    def put(self, message: Message) -> None:
-        written = self._writer.write(frame_of(message))
+    def _write(self, frames: bytes | memoryview) -> EventsWritten:
+        """Add the text of frames. Raise FrameError if the router has sent none that is sound."""
+        try:
+            written = self._writer.write(frames)
+        except Refused as error:
+            raise FrameError(ErrorCode.MALFORMED, str(error)) from None
         self._add_text(written.text, written.messages)
+        return written
+
+    def put(self, message: Message) -> None:
+        self._write(frame_of(message))
         self._send()
 
     def put_run(self, frames: Sequence[bytes], ids: Sequence[int], positions: Sequence[int]) -> None:  # noqa: ARG002

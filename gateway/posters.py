@@ -12,7 +12,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Final
 
-from tamis.gateway.upstream import Caller, Upstream
+from tamis.gateway.upstream import Caller, Upstream, Upstreams, drawn
 from tamis.serving.problem import refused
 
 POSTERS_MAX: Final = 1_000
@@ -28,8 +28,8 @@ class _Poster:
 
 
 class Posters:
-    def __init__(self, router: str, suffix: str) -> None:
-        self._router, self._suffix = router, suffix
+    def __init__(self, shared: Upstreams) -> None:
+        self._shared = shared
         self._of: OrderedDict[Caller, _Poster] = OrderedDict()
         self._loop = asyncio.get_running_loop()
         self._timer: asyncio.TimerHandle | None = None
@@ -50,7 +50,7 @@ class Posters:
             poster.users -= 1
             poster.idle_since_s = self._loop.time()
             if poster.opening.done() and (poster.opening.cancelled() or poster.opening.exception()):
-                self._forget(caller, poster)
+                self._drop(caller, poster)  # it has closed itself
 
     async def close(self) -> None:
         if self._timer is not None:
@@ -63,7 +63,7 @@ class Posters:
         poster = self._of.get(caller)
         if poster is None or poster.upstream.is_over:
             self._make_room()
-            poster = self._of[caller] = _Poster(Upstream(self._router, caller, self._suffix))
+            poster = self._of[caller] = _Poster(Upstream(self._shared, caller, f"post-{drawn()}"))
         self._of.move_to_end(caller)
         if self._timer is None:
             self._timer = self._loop.call_later(IDLE_S, self._end_idle)
@@ -88,8 +88,11 @@ class Posters:
             self._timer = self._loop.call_later(IDLE_S, self._end_idle)
 
     def _forget(self, caller: Caller, poster: _Poster) -> None:
-        if self._of.get(caller) is poster:
-            del self._of[caller]
+        self._drop(caller, poster)
         closing = self._loop.create_task(poster.upstream.close())
         self._closing.add(closing)
         closing.add_done_callback(self._closing.discard)
+
+    def _drop(self, caller: Caller, poster: _Poster) -> None:
+        if self._of.get(caller) is poster:
+            del self._of[caller]

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import secrets
 import signal
 import socket
 import time
@@ -19,6 +18,7 @@ from typing import Final, cast
 from tamis.configs.address import Address
 from tamis.gateway.http.surface import Surface
 from tamis.gateway.posters import Posters
+from tamis.gateway.upstream import Upstreams
 from tamis.serving.addresses import address_of
 from tamis.serving.answers import Answer
 from tamis.serving.cannot_start import CannotStart
@@ -71,8 +71,9 @@ class Gateway:
 
     def __init__(self, settings: GatewaySettings) -> None:
         _check_exposure(settings)
-        self._posters = Posters(settings.router, f"post-{secrets.token_hex(4)}")
-        self.surface = Surface(settings.router, self._posters, settings.names, settings.origins)
+        shared = Upstreams(settings.router)
+        self._posters = Posters(shared)
+        self.surface = Surface(shared, self._posters, settings.names, settings.origins)
         self.room = WaitingRoom(PENDING_MAX, time.monotonic)
         self._http = HttpServer(self._handle, TIMES, watcher=_Places(self.room))
         loop = asyncio.get_running_loop()

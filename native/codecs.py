@@ -1,7 +1,7 @@
 """The codecs of gateways, in C: JSON to PUBLISH frames, DELIVER frames to JSON.
 
-Law: an object serves one stream, by one thread at a time. Its buffer is made with it; a message that needs a larger one
-gets it for one call. C works with Python's global lock released.
+Law: an object serves one stream, by one thread at a time. Its buffer is made with it, or shared by those of one thread
+(Output); a message that needs a larger one gets it for one call. C works with Python's global lock released.
 """
 
 from __future__ import annotations
@@ -27,6 +27,13 @@ _new_bytes: Final = ffi.new_allocator(should_clear_after_alloc=False)
 
 def _buffer(size: int) -> _Cdata:
     return _new_bytes("uint8_t[]", size)
+
+
+class Output:
+    """A buffer that streams of one thread write to, one call at a time: thousands of them need one."""
+
+    def __init__(self) -> None:
+        self.c: Final = _buffer(OUTPUT_BYTES)
 
 
 # --- a message in JSON -----------------------------------------------------------------------------------------------
@@ -141,6 +148,7 @@ class JsonStream:
         frame_bytes_max: int = DELIVERABLE_BYTES_MAX,
         flags: int = 0,
         is_socket: bool = False,
+        output: Output | None = None,
     ) -> None:
         rules = _Rules(naming, frame_bytes_max, flags, is_socket)
         made = ffi.new("tm_json_lines **")
@@ -149,7 +157,7 @@ class JsonStream:
         self._numbering = ffi.new("tm_json_numbering *", {"origin": origin, "counter": counter})
         self._credit, self._said = ffi.new("tm_json_lines_credit *"), ffi.new("tm_json_lines_said *")
         self._refusals = ffi.new("tm_json_refusal[]", REFUSALS_MAX)
-        self._out = _buffer(OUTPUT_BYTES)
+        self._out = (output or Output()).c
 
     @property
     def counter(self) -> int:
@@ -242,13 +250,15 @@ class EventsWritten(NamedTuple):
 class EventWriter:
     """Writes deliveries. Frames of a WebSocket hold lines up to `joined_bytes_max` bytes; 0: one each."""
 
-    def __init__(self, form: EventForm, fields: int = 0, *, joined_bytes_max: int = 65_535) -> None:
+    def __init__(
+        self, form: EventForm, fields: int = 0, *, joined_bytes_max: int = 65_535, output: Output | None = None
+    ) -> None:
         options = {"form": form, "fields": fields, "joined_bytes_max": joined_bytes_max}
         made = ffi.new("tm_events **")
         check(lib.tm_events_new(ffi.new("tm_events_options *", options), made))
         self._events = ffi.gc(made[0], lib.tm_events_free)
         self._said = ffi.new("tm_events_said *")
-        self._out = _buffer(OUTPUT_BYTES)
+        self._out = (output or Output()).c
 
     def name(self, id_: int, name: str) -> None:
         """Name a subscription in "for"; an empty name takes it away."""

@@ -15,7 +15,7 @@ from typing import Final, cast
 from tamis.gateway.http.messages import ANSWER_S, LEVELS, flags_of, json_problem
 from tamis.gateway.http.queries import Query
 from tamis.gateway.lines import REFUSALS_MAX, LinesOutbox, new_lines_outbox
-from tamis.gateway.upstream import Caller, Upstream, drawn
+from tamis.gateway.upstream import Caller, Upstream, Upstreams, drawn
 from tamis.native.codecs import JsonStream, LinesStopped
 from tamis.serving.answers import Answer
 from tamis.serving.problem import Problem, refused
@@ -25,9 +25,9 @@ CREDIT_S: Final = 60.0
 """Seconds that the router may take to grant credit."""
 
 
-async def publish_lines(request: Request, caller: Caller, router: str) -> Answer:
+async def publish_lines(request: Request, caller: Caller, shared: Upstreams) -> Answer:
     level = Query(request, ("confirm",)).choice("confirm", LEVELS, "accepted")
-    upstream = Upstream(router, caller, f"lines-{drawn()}", new_lines_outbox)
+    upstream = Upstream(shared, caller, f"lines-{drawn()}", new_lines_outbox)
     await upstream.connect()
     try:
         lines = _Lines(upstream, level)
@@ -48,7 +48,9 @@ class _Lines:
         self._outbox = cast("LinesOutbox", upstream.pump.outbox)
         id_ = self._outbox.next_id
         most = upstream.pump.core.line.frame_bytes_max
-        self._stream = JsonStream(id_.origin, id_.counter, flags=flags_of(level), frame_bytes_max=most)
+        self._stream = JsonStream(
+            id_.origin, id_.counter, flags=flags_of(level), frame_bytes_max=most, output=upstream.shared.output
+        )
         self._is_answered = LEVELS[level]
         self._refused: list[tuple[int, Problem]] = []
         self._refused_count = 0

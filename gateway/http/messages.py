@@ -8,6 +8,7 @@ from typing import Final, cast
 from tamis.client.confirming import Confirm, level_of
 from tamis.client.errors import ClientClosed, PublishRefused, PublishUnknown
 from tamis.client.messages.outbox import Unconfirmed
+from tamis.gateway.bodies import Bodies
 from tamis.gateway.http.queries import Query, pairs_of
 from tamis.gateway.posters import Posters
 from tamis.gateway.upstream import Caller, Upstream
@@ -53,28 +54,24 @@ def flags_of(level: str) -> int:
     return CONFIRM * told.is_answered | DURABLE * told.is_stored | EVERY_HOME * told.is_held
 
 
-async def publish_json(request: Request, caller: Caller, posters: Posters) -> Answer:
+async def publish_json(request: Request, caller: Caller, posters: Posters, bodies: Bodies) -> Answer:
     level = Query(request, ("confirm",)).choice("confirm", LEVELS, "accepted")
-    body = await request.whole_body(BODY_BYTES_MAX)
     reader = JsonReader(flags=flags_of(level))
-    try:
-        reader.read(body, 0, 0, 0)  # refused before a connection is made for it
-    except JsonRefused as error:
-        raise RequestRefused(json_problem(error.refusal, body)) from None
-
-    def frame(upstream: Upstream) -> bytes:
-        id_ = upstream.pump.outbox.next_id
-        return reader.read(body, id_.origin, id_.counter, time_ns()).frame
-
     async with posters.of(caller) as upstream:
-        return await _published(upstream, frame(upstream), level)
+        body = await bodies.read(request, caller.name, BODY_BYTES_MAX)
+        id_ = upstream.pump.outbox.next_id
+        try:
+            frame = reader.read(body, id_.origin, id_.counter, time_ns()).frame
+        except JsonRefused as error:
+            raise RequestRefused(json_problem(error.refusal, body)) from None
+        return await _published(upstream, frame, level)
 
 
-async def publish_body(request: Request, caller: Caller, posters: Posters) -> Answer:
+async def publish_body(request: Request, caller: Caller, posters: Posters, bodies: Bodies) -> Answer:
     """Publish the body as payload, with the attributes of the query."""
     level, attributes = _attributes(request)
-    payload = await request.whole_body(BODY_BYTES_MAX)
     async with posters.of(caller) as upstream:
+        payload = await bodies.read(request, caller.name, BODY_BYTES_MAX)
         id_ = upstream.pump.outbox.next_id
         try:
             frame = encode_publish(*id_, time_ns(), attributes, payload, flags_of(level))

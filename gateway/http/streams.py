@@ -18,7 +18,7 @@ from tamis.client.messages.pending import (
 )
 from tamis.gateway.feed import Feed
 from tamis.gateway.http.queries import Query
-from tamis.gateway.upstream import Caller, Upstream, drawn
+from tamis.gateway.upstream import Caller, Upstream, Upstreams, drawn
 from tamis.native.codecs import EventFields, EventForm
 from tamis.protocol.errors import DialectError, PredicateError, Refused
 from tamis.serving.problem import Headers, Problem, RequestRefused, problem_of, refused
@@ -28,6 +28,8 @@ BEAT_S: Final = 15.0
 """Seconds between signs of life in a stream of Server-Sent Events."""
 COUNT_MAX: Final = 2**53
 PREDICATES_MAX: Final = 64
+SHORT_BYTES: Final = 512
+"""Bytes of a query that is translated in the loop: a millisecond or two."""
 SUBSCRIBE_S: Final = 15.0
 FORMS: Final[Mapping[str, EventForm]] = {
     "text/event-stream": EventForm.SSE,
@@ -51,7 +53,7 @@ def form_of(request: Request) -> EventForm:
     raise refused("not-acceptable", 406, f"a stream is {' or '.join(FORMS)}, not {accepted[:80]!r}")
 
 
-async def stream(request: Request, caller: Caller, router: str, feeds: set[Feed], headers: Headers) -> None:
+async def stream(request: Request, caller: Caller, shared: Upstreams, feeds: set[Feed], headers: Headers) -> None:
     """Stream deliveries; `feeds` has the feed meanwhile. `headers`: further ones of the answer."""
     form = form_of(request)
     keys = ("where", "dialect", "group", "own", "wait", "count", "integers")
@@ -60,23 +62,24 @@ async def stream(request: Request, caller: Caller, router: str, feeds: set[Feed]
     fields = _FIELDS
     if query.choice("integers", {"number": None, "text": None}, "number") == "text":
         fields |= EventFields.INTEGERS
-    packed, options = _wanted(query)
-    upstream = Upstream(router, caller, f"{form.name.lower()}-{drawn()}")
+    upstream = Upstream(shared, caller, f"{form.name.lower()}-{drawn()}")
     await upstream.connect()
-    feed = Feed(upstream, form, fields, count)
-    feeds.add(feed)
     try:
-        ids = await _subscribed(upstream, packed, options, feed)
-        content_type = next(kind for kind, each in FORMS.items() if each is form)
-        answer = request.stream(content_type, headers=_HEADERS + headers)
-        if form is EventForm.SSE:
-            answer.send(b"retry: 1000\n")
-        said = {"ids": list(ids), "router": upstream.pump.core.router, "name": upstream.name}
-        feed.start(answer)
-        feed.tell("subscribed", said)
-        await _until_over(feed, request)
+        packed, options = await _in_time(query, len(request.query))
+        feed = Feed(upstream, form, fields, count)
+        feeds.add(feed)
+        try:
+            ids = await _subscribed(upstream, packed, options, feed)
+            content_type = next(kind for kind, each in FORMS.items() if each is form)
+            answer = request.stream(content_type, headers=_HEADERS + headers)
+            if form is EventForm.SSE:
+                answer.send(b"retry: 1000\n")
+            feed.start(answer)
+            feed.tell("subscribed", {"ids": list(ids), "router": upstream.pump.core.router, "name": upstream.name})
+            await _until_over(feed, request)
+        finally:
+            feeds.discard(feed)
     finally:
-        feeds.discard(feed)
         await upstream.close()
 
 
@@ -94,6 +97,11 @@ async def _until_over(feed: Feed, request: Request) -> None:
         except ClientLeft:
             return
         feed.go_on()
+
+
+async def _in_time(query: Query, size: int) -> tuple[list[PackedPredicate], SubscribeOptions]:
+    """Return what a query asks for. What may take long is done by a thread, so that others are served meanwhile."""
+    return _wanted(query) if size <= SHORT_BYTES else await asyncio.to_thread(_wanted, query)
 
 
 def _wanted(query: Query) -> tuple[list[PackedPredicate], SubscribeOptions]:

@@ -11,13 +11,14 @@ import time
 from collections.abc import Awaitable, Callable, Collection
 from typing import Final, NamedTuple
 
+from tamis.gateway.bodies import Bodies
 from tamis.gateway.feed import Feed
 from tamis.gateway.http.callers import admission, caller_of
 from tamis.gateway.http.lines_in import publish_lines
 from tamis.gateway.http.messages import publish_body, publish_json
 from tamis.gateway.http.streams import stream
 from tamis.gateway.posters import Posters
-from tamis.gateway.upstream import Caller
+from tamis.gateway.upstream import Caller, Upstreams
 from tamis.protocol.nearest import did_you_mean
 from tamis.serving.answers import Answer
 from tamis.serving.origin import check_host, check_origin, cors_headers, preflight
@@ -42,9 +43,10 @@ class Surface:
     """The requests of one gateway. `names`: hosts by which it is reached; `origins`: of pages that may use it."""
 
     def __init__(
-        self, router: str, posters: Posters, names: Collection[str] = (), origins: Collection[str] = ()
+        self, shared: Upstreams, posters: Posters, names: Collection[str] = (), origins: Collection[str] = ()
     ) -> None:
-        self.router, self.posters, self._names, self._origins = router, posters, names, origins
+        self._shared, self._posters, self._names, self._origins = shared, posters, names, origins
+        self._bodies = Bodies()
         self.slowing = Slowing(time.monotonic)
         self.feeds: set[Feed] = set()
         self.is_draining = False
@@ -82,13 +84,13 @@ class Surface:
         if kind.startswith(_CLOUDEVENTS) or "ce-specversion" in request.headers:
             raise refused("media-type", 415, f"CloudEvents are not taken yet: use {JSON}, {LINES}, or any other type")
         if kind == LINES:
-            return await publish_lines(request, caller, self.router)
+            return await publish_lines(request, caller, self._shared)
         if kind == JSON and not _has_attributes(request):
-            return await publish_json(request, caller, self.posters)
-        return await publish_body(request, caller, self.posters)
+            return await publish_json(request, caller, self._posters, self._bodies)
+        return await publish_body(request, caller, self._posters, self._bodies)
 
     async def subscribe(self, request: Request, caller: Caller, origin: str | None) -> None:
-        await stream(request, caller, self.router, self.feeds, cors_headers(origin))
+        await stream(request, caller, self._shared, self.feeds, cors_headers(origin))
 
     def drain(self) -> None:
         """Take no new request of a client, and end the streams."""

@@ -9,7 +9,8 @@ from urllib.parse import quote
 import pytest
 
 import tamis
-from tests.gateway.conftest import WAIT_S, Caller, gateway_of
+from tamis.gateway import bodies
+from tests.gateway.conftest import WAIT_S, Caller, gateway_of, read_reply
 from tests.routers import Running
 
 JSON = "application/json"
@@ -138,3 +139,26 @@ async def test_no_router_is_a_problem(tmp_path) -> None:
             assert (reply.status, (await reply.form())["type"]) == (503, "urn:tamis:problem:no-router")
         reply = await ask("GET", "/v1/messages?where=true")
         assert reply.status == 503
+
+
+async def test_bodies_together_have_a_bound(ask: Caller, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bodies, "BODIES_BYTES_MAX", 300_000)
+    monkeypatch.setattr(bodies, "OF_ONE_BYTES_MAX", 200_000)
+    slow = []
+    for name in ("one", "two"):
+        reader, writer = await ask.open()
+        slow.append((reader, writer))
+        head = f"POST /v1/messages?a=1 HTTP/1.1\r\nHost: {ask.gateway.addresses[0]}\r\nTamis-Name: {name}\r\n"
+        writer.write(f"{head}Content-Length: 150001\r\n\r\n".encode() + bytes(140_000))
+    held = ask.gateway.surface._bodies
+    async with asyncio.timeout(WAIT_S):
+        while held.bytes < 280_000:
+            await asyncio.sleep(0.01)
+    mine = await ask("POST", "/v1/messages?a=1", bytes(70_000), tamis_name="one")
+    assert (mine.status, mine.headers["retry-after"]) == (429, "1")
+    other = await ask("POST", "/v1/messages?a=1", bytes(10_000), tamis_name="three")
+    assert other.status == 202
+    for reader, writer in slow:
+        writer.write(bytes(10_001))
+        assert (await read_reply(reader)).status == 202
+    assert held.bytes == 0
