@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 
-from tamis.router.clients import slowing
+from tamis.serving import slowing
 from tamis.serving.slowing import FREE, HELD_APART_S, HELD_MAX, HELD_S, MOST_S, QUIET_S, Slowing
 
 

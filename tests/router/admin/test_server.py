@@ -149,6 +149,8 @@ async def test_filters_and_connections_come_in_pages(asked):
             "durable": None,
             "keep": None,
             "filter": first[0]["filter"],
+            "dialect": None,
+            "exact": True,
         }
     ]
     assert first[0]["filter"] in ('name = "alice"', "not (x > 3)")
