@@ -1,4 +1,4 @@
-"""The bodies that are being read, of all requests together.
+"""The bodies of single messages, from their first byte until the router has answered.
 
 Law: they take at most BODIES_BYTES_MAX, those of one name at most OF_ONE_BYTES_MAX. What would exceed that is refused,
 and the client may try again.
@@ -7,6 +7,8 @@ and the client may try again.
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from typing import Final
 
 from tamis.serving.problem import refused
@@ -22,8 +24,9 @@ class Bodies:
         self.bytes = 0
         self._of: defaultdict[str, int] = defaultdict(int)
 
-    async def read(self, request: Request, name: str, bytes_max: int) -> bytes:
-        """Return the body of a request by the client `name`. Raise RequestRefused past a bound."""
+    @asynccontextmanager
+    async def of(self, request: Request, name: str, bytes_max: int) -> AsyncIterator[bytes]:
+        """Yield the body of a request by the client `name`. Raise RequestRefused past a bound."""
         body = bytearray()
         try:
             async for piece in request.body():
@@ -33,10 +36,10 @@ class Bodies:
                 if len(body) > bytes_max:
                     raise refused("too-large", 413, f"a body may have at most {bytes_max} bytes")
                 if self.bytes > BODIES_BYTES_MAX or self._of[name] > OF_ONE_BYTES_MAX:
-                    raise refused("slow-down", 429, "too many bytes of bodies are being read", _LATER)
+                    raise refused("slow-down", 429, "too many bytes of messages are on their way", _LATER)
+            yield bytes(body)
         finally:
             self.bytes -= len(body)
             self._of[name] -= len(body)
             if not self._of[name]:
                 del self._of[name]
-        return bytes(body)

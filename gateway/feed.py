@@ -24,6 +24,8 @@ from tamis.serving.request import ClientLeft, Stream
 
 PIECE_BYTES: Final = 65_536
 """Bytes of text that are sent at once."""
+WAITING_BYTES_MAX: Final = 268_435_456
+"""Bytes of text that wait in all streams together; a stream whose text would exceed them ends."""
 _SSE_ENDS: Final = b"\n\n"
 _LINE_ENDS: Final = b"\n"
 
@@ -44,7 +46,10 @@ class Feed(Inbox):
     """The inbox of the subscription of one stream. `count`: it ends after as many messages; None: it does not end.
     `over` is done when the stream is to end."""
 
-    __slots__ = ("_core", "_ends", "_form", "_left", "_pump", "_stream", "_text", "_writer", "over", "wake")
+    __slots__ = (
+        *("_core", "_ends", "_form", "_left", "_pump", "_stream", "_text", "_waiting", "_writer"),
+        *("is_cut", "over", "shared", "wake"),
+    )
 
     def __init__(self, upstream: Upstream, form: EventForm, fields: EventFields, count: int | None) -> None:
         core = upstream.pump.core
@@ -52,8 +57,12 @@ class Feed(Inbox):
         self._pump, self._core, self._form, self._left = upstream.pump, core, form, count
         self._writer = EventWriter(form, fields, output=upstream.shared.output)
         self._ends = _SSE_ENDS if form is EventForm.SSE else _LINE_ENDS
+        self.shared = upstream.shared
         self._stream: Stream | None = None
         self._text = bytearray()
+        self._waiting = 0
+        self.is_cut = False
+        """Whether it has ended because it did not keep up, and not whole."""
         self.over: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self.wake = asyncio.Event()
         core.sink = self.read
@@ -151,13 +160,31 @@ class Feed(Inbox):
                 stream.send(bytes(self._text[:PIECE_BYTES]))
                 del self._text[:PIECE_BYTES]
         except ClientLeft:
-            self._text.clear()
-            self.end()
+            self._give_up()
+            return
+        self._count_waiting()
+        if self.shared.waiting_bytes > WAITING_BYTES_MAX and self._text:
+            self.is_cut = True
+            self._give_up()
             return
         if self._text or stream.is_full:
             self.is_full = True
             self._full.add(self)
             self.wake.set()
+
+    def _count_waiting(self) -> None:
+        self.shared.waiting_bytes += len(self._text) - self._waiting
+        self._waiting = len(self._text)
+
+    def _give_up(self) -> None:
+        self._text.clear()
+        self._count_waiting()
+        self.end()
+
+    def close(self) -> None:
+        """Drop what waits: the client has left."""
+        self._text.clear()
+        self._count_waiting()
 
     @property
     def waits(self) -> bool:

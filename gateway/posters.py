@@ -25,6 +25,7 @@ class _Poster:
     def __init__(self, upstream: Upstream) -> None:
         self.upstream, self.users, self.idle_since_s = upstream, 0, 0.0
         self.opening = asyncio.ensure_future(upstream.connect())
+        self.opening.add_done_callback(lambda opening: opening.cancelled() or opening.exception())
 
 
 class Posters:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import secrets
+from collections import Counter
 from typing import Final, NamedTuple
 
 from tamis.client.connection.core import NewOutbox
@@ -40,12 +41,16 @@ class NotLetIn(RequestRefused):
 
 class Upstreams:
     """What the connections of one gateway share. `router`: its address. `opening`: at most OPENING_MAX are being
-    admitted at a time, so that strangers do not fill the router's places. `output`: the buffer of their codecs."""
+    admitted at a time, so that strangers do not fill the router's places. `output`: the buffer of their codecs.
+    `lines`: streams of lines that are being read, by name; `waiting_bytes`: text that waits for clients.
+    """
 
     def __init__(self, router: str) -> None:
         self.router = router
         self.opening = asyncio.Semaphore(OPENING_MAX)
         self.output = Output()
+        self.lines: Counter[str] = Counter()
+        self.waiting_bytes = 0
 
 
 class Upstream:

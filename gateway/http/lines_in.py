@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from collections import Counter
 from dataclasses import replace
 from time import time_ns
 from typing import Final, cast
@@ -21,15 +22,22 @@ from tamis.serving.answers import Answer
 from tamis.serving.problem import Problem, refused
 from tamis.serving.request import Request
 
+STREAMS_MAX: Final = 256
+"""Streams at a time: each may hold a line of 2 MiB that is not whole."""
+OF_ONE_MAX: Final = 64
+"""Those of one name."""
 CREDIT_S: Final = 60.0
 """Seconds that the router may take to grant credit."""
 
 
 async def publish_lines(request: Request, caller: Caller, shared: Upstreams) -> Answer:
     level = Query(request, ("confirm",)).choice("confirm", LEVELS, "accepted")
+    if shared.lines[caller.name] >= OF_ONE_MAX or shared.lines.total() >= STREAMS_MAX:
+        raise refused("slow-down", 429, "too many streams of lines are being read", (("Retry-After", "1"),))
     upstream = Upstream(shared, caller, f"lines-{drawn()}", new_lines_outbox)
-    await upstream.connect()
+    shared.lines[caller.name] += 1
     try:
+        await upstream.connect()
         lines = _Lines(upstream, level)
         async for piece in request.body():
             await lines.feed(piece)
@@ -37,6 +45,8 @@ async def publish_lines(request: Request, caller: Caller, shared: Upstreams) -> 
         await lines.answered()
         return lines.answer()
     finally:
+        shared.lines[caller.name] -= 1
+        shared.lines += Counter()  # without names that have none
         await upstream.close()
 
 

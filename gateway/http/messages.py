@@ -57,8 +57,7 @@ def flags_of(level: str) -> int:
 async def publish_json(request: Request, caller: Caller, posters: Posters, bodies: Bodies) -> Answer:
     level = Query(request, ("confirm",)).choice("confirm", LEVELS, "accepted")
     reader = JsonReader(flags=flags_of(level))
-    async with posters.of(caller) as upstream:
-        body = await bodies.read(request, caller.name, BODY_BYTES_MAX)
+    async with posters.of(caller) as upstream, bodies.of(request, caller.name, BODY_BYTES_MAX) as body:
         id_ = upstream.pump.outbox.next_id
         try:
             frame = reader.read(body, id_.origin, id_.counter, time_ns()).frame
@@ -70,8 +69,7 @@ async def publish_json(request: Request, caller: Caller, posters: Posters, bodie
 async def publish_body(request: Request, caller: Caller, posters: Posters, bodies: Bodies) -> Answer:
     """Publish the body as payload, with the attributes of the query."""
     level, attributes = _attributes(request)
-    async with posters.of(caller) as upstream:
-        payload = await bodies.read(request, caller.name, BODY_BYTES_MAX)
+    async with posters.of(caller) as upstream, bodies.of(request, caller.name, BODY_BYTES_MAX) as payload:
         id_ = upstream.pump.outbox.next_id
         try:
             frame = encode_publish(*id_, time_ns(), attributes, payload, flags_of(level))

@@ -77,8 +77,11 @@ async def stream(request: Request, caller: Caller, shared: Upstreams, feeds: set
             feed.start(answer)
             feed.tell("subscribed", {"ids": list(ids), "router": upstream.pump.core.router, "name": upstream.name})
             await _until_over(feed, request)
+            if feed.is_cut:
+                request.connection.give_way()
         finally:
             feeds.discard(feed)
+            feed.close()
     finally:
         await upstream.close()
 

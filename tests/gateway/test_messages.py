@@ -10,6 +10,7 @@ import pytest
 
 import tamis
 from tamis.gateway import bodies
+from tamis.gateway.http import lines_in
 from tests.gateway.conftest import WAIT_S, Caller, gateway_of, read_reply
 from tests.routers import Running
 
@@ -162,3 +163,25 @@ async def test_bodies_together_have_a_bound(ask: Caller, monkeypatch: pytest.Mon
         writer.write(bytes(10_001))
         assert (await read_reply(reader)).status == 202
     assert held.bytes == 0
+
+
+async def test_streams_of_lines_have_a_bound(ask: Caller, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(lines_in, "STREAMS_MAX", 3)
+    monkeypatch.setattr(lines_in, "OF_ONE_MAX", 2)
+    head = f"POST /v1/messages HTTP/1.1\r\nHost: {ask.gateway.addresses[0]}\r\nContent-Type: {LINES}\r\n"
+    held = []
+    for name in ("one", "one", "two"):
+        reader, writer = await ask.open()
+        writer.write(f"{head}Tamis-Name: {name}\r\nContent-Length: 3\r\n\r\n".encode())
+        held.append((reader, writer))
+    shared = ask.gateway.surface._shared
+    async with asyncio.timeout(WAIT_S):
+        while shared.lines.total() < 3:
+            await asyncio.sleep(0.01)
+    for name in ("one", "three"):
+        assert (await ask("POST", "/v1/messages", b"{}", content_type=LINES, tamis_name=name)).status == 429
+    for reader, writer in held:
+        writer.write(b"\n\n\n")
+        assert (await read_reply(reader)).status == 200
+    assert not shared.lines
+    assert (await ask("POST", "/v1/messages", b"\n", content_type=LINES, tamis_name="one")).status == 200

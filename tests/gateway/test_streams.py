@@ -10,6 +10,7 @@ from urllib.parse import urlencode
 import pytest
 
 import tamis
+from tamis.gateway import feed
 from tamis.protocol import dialects
 from tamis.testing import started
 from tests.gateway.conftest import WAIT_S, Caller, gateway_of
@@ -122,9 +123,9 @@ async def test_a_client_that_does_not_read_holds_no_other_up(router: Running, as
             await client.publish({"heavy": number}, payload, confirm=True)
             assert json.loads(await anext(quick))["attributes"]["heavy"] == number
         assert [line async for line in quick] == []
-        [feed] = ask.gateway.surface.feeds
-        assert feed.is_full
-        assert len(feed._text) < 4_000_000
+        [held] = ask.gateway.surface.feeds
+        assert held.is_full
+        assert len(held._text) < 4_000_000
         parts = slow.parts(b"\n\n")
         kinds = [await event(parts)]
         while sum(item[2].get("count", 1) for item in kinds[1:]) < 400:
@@ -133,6 +134,27 @@ async def test_a_client_that_does_not_read_holds_no_other_up(router: Running, as
     numbers = [item[2]["attributes"]["heavy"] for item in kinds if item[0] == "message"]
     assert numbers == sorted(numbers)
     assert len(numbers) + sum(item[2]["count"] for item in kinds if item[0] == "gap") == 400
+
+
+async def test_text_that_waits_has_a_bound_and_cuts_who_does_not_read(
+    router: Running, ask: Caller, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(feed, "WAITING_BYTES_MAX", 20_000)
+    slow = await ask("GET", where("bulk > 0"), accept=EVENTS)
+    quick = (await ask("GET", where("tick > 0", count="200"), accept=LINES)).parts(b"\n")
+    await anext(quick)
+    async with await tamis.connect(router.client) as client:
+        for number in range(1, 201):
+            await client.publish({"bulk": number}, b"x" * 100_000, confirm=True)
+            await client.publish({"tick": number}, confirm=True)
+            assert json.loads(await anext(quick))["attributes"]["tick"] == number
+    async with asyncio.timeout(2 * WAIT_S):
+        with pytest.raises((asyncio.IncompleteReadError, ConnectionError)):
+            _ = [part async for part in slow.parts(b"\n\n")]
+        assert [line async for line in quick] == []
+        while ask.gateway.surface.feeds:
+            await asyncio.sleep(0.01)
+    assert ask.gateway.surface._shared.waiting_bytes == 0
 
 
 async def test_a_client_that_leaves_leaves_nothing(ask: Caller) -> None:
