@@ -1,6 +1,6 @@
 """`make bench QUESTION=...`: everything that answers one question, one measurement after the other.
 
-    python -m tamis.bench QUESTION        matching, router, networks, logs, durable, custody; with default sizes
+    python -m tamis.bench QUESTION        matching, router, gateway, networks, logs, durable, custody
     python -m tamis.bench                 every engine side by side in one table
 
 Law: each measurement is a process of its own, so that none warms the next one's caches; one that fails stops no other,
@@ -24,6 +24,7 @@ QUESTIONS: Final[dict[str, tuple[str, ...]]] = {
         *("router.moving", "router.transit", "router.flooding", "router.reuse", "router.records", "router.client"),
         *("router.residual", "router.translating", "router.http_requests", "router.codecs"),
     ),
+    "gateway": ("gateway.http",),
     "networks": (
         "networks.growth",
         "networks.strategies",

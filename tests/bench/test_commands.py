@@ -97,4 +97,4 @@ def test_what_is_no_question_is_refused_with_those_there_are(
     words: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert bench.main(words) == 2
-    assert "allowed: matching, router, networks, logs" in capsys.readouterr().err
+    assert "allowed: matching, router, gateway, networks, logs" in capsys.readouterr().err
