@@ -14,6 +14,7 @@ FRAMES ?= 100000
 ATTACK ?= --scale 1
 QUESTION ?=
 MARKED ?= not long
+WITHIN ?=
 # The tests keep compiled modules in .venv, also where PYTHONDONTWRITEBYTECODE is set: without them each process of a run
 # compiles all tests again, and each daemon all of the router.
 PYTEST := PYTHONDONTWRITEBYTECODE= PYTHONPYCACHEPREFIX=$(CURDIR)/.venv/compiled $(BIN)/pytest
@@ -32,7 +33,7 @@ test: .venv/test $(LIBRARY)
 	$(PYTEST) -m "(sample or not slow) and not long" -n 2 --durations=20
 
 test-all: .venv/test .venv/check $(LIBRARY)
-	$(PYTEST) -m "$(MARKED)" -n 2 --durations=20
+	$(PYTEST) -m "$(MARKED)" -n 2 --durations=20 $(WITHIN)
 
 long: .venv/test .venv/browser $(LIBRARY)
 	$(BIN)/pytest -m long -s

@@ -9,6 +9,7 @@ from __future__ import annotations
 import gc
 import os
 import signal
+import time
 from collections import defaultdict
 
 import pytest
@@ -46,11 +47,31 @@ SAMPLES = (
 gc.disable()  # while tests are collected next to nothing becomes garbage
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark the samples."""
+LEFT_OUT = "left out: the time of this run is over"
+_began_s = time.monotonic()
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    group = parser.getgroup("time", "the time of a run")
+    group.addoption("--within-minutes", type=float, help="Skip the tests that have not begun by then, and count them.")
+    group.addoption("--from-percent", type=int, default=0, help="Begin there, and go on at the first test.")
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Mark the samples; let runs that may be too short begin at different tests."""
     for item in items:
         if item.nodeid.startswith(SAMPLES):
             item.add_marker(pytest.mark.sample)
+    first = len(items) * config.getoption("--from-percent") // 100
+    items[:] = items[first:] + items[:first]
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    minutes = item.config.getoption("--within-minutes")
+    if minutes is not None and time.monotonic() - _began_s > minutes * 60:
+        pytest.skip(LEFT_OUT)
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -62,6 +83,10 @@ def pytest_runtestloop() -> None:
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     """Print how long the tests of each folder took, added up over processes."""
+    skipped = terminalreporter.stats.get("skipped", [])
+    left_out = sum(LEFT_OUT in str(report.longrepr) for report in skipped)
+    if left_out:
+        terminalreporter.line(f"{left_out} tests were {LEFT_OUT}")
     seconds: dict[str, float] = defaultdict(float)
     counts: dict[str, int] = defaultdict(int)
     for reports in terminalreporter.stats.values():

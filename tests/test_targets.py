@@ -52,6 +52,13 @@ def test_the_last_step_of_ci_is_pytest() -> None:
     assert CI.strip().splitlines()[-1].startswith("make test-all ")
 
 
+def test_the_last_step_of_ci_ends_in_time() -> None:
+    [minutes] = map(int, re.findall(r"^MINUTES=(\d+)$", CI, re.MULTILINE))
+    assert minutes < 90, "what CI gives"
+    assert "$(WITHIN)" in MAKEFILE
+    assert 'export WITHIN="--within-minutes $left' in CI
+
+
 def test_the_long_tests_that_ci_names_are_there() -> None:
     named = re.findall(r"tests/long/\w+\.py", CI)
     assert len(named) == 5
