@@ -16,7 +16,7 @@ _HERE: Final = ("tamis://127.0.0.1:", "tamis://localhost:", "tamis://[::1]:", "t
 _NOBODY: Final = ("Connection refused", "No such file or directory")
 _WANTS_ONE: Final = "requires a token"
 _NOT_WITH_IT: Final = "this token is not valid for this name"
-_CLOSED: Final = ("closed by the router", "no sign of life")
+_OF_ANOTHER_KIND: Final = ("closed by the router", "no sign of life", "protocol violation by the router")
 
 
 def guesses(error: str) -> Iterator[str]:
@@ -25,7 +25,7 @@ def guesses(error: str) -> Iterator[str]:
         address, _, problem = line.strip().partition(": ")
         if address.startswith(_TLS) and "WRONG_VERSION_NUMBER" in problem:
             yield f"{address} does not speak TLS; without it the address is {address.replace(_TLS, _PLAIN)}"
-        elif address.startswith(_PLAIN) and problem.startswith(_CLOSED):
+        elif address.startswith(_PLAIN) and problem.startswith(_OF_ANOTHER_KIND):
             yield from _looked_at(address)
         elif address.startswith(_HERE) and problem.endswith(_NOBODY):
             yield f"nothing listens at {address}: `tamis up` starts a router on this machine"
