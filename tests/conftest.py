@@ -11,6 +11,7 @@ import os
 import signal
 import time
 from collections import defaultdict
+from collections.abc import Generator
 
 import pytest
 from hypothesis import settings
@@ -57,14 +58,16 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption("--from-percent", type=int, default=0, help="Begin there, and go on at the first test.")
 
 
-@pytest.hookimpl(trylast=True)
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Mark the samples; let runs that may be too short begin at different tests."""
+@pytest.hookimpl(wrapper=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> Generator[None, object, object]:
+    """Mark the samples before tests are chosen by their marks; then let runs that may be too short begin elsewhere."""
     for item in items:
         if item.nodeid.startswith(SAMPLES):
             item.add_marker(pytest.mark.sample)
+    result = yield
     first = len(items) * config.getoption("--from-percent") // 100
     items[:] = items[first:] + items[:first]
+    return result
 
 
 @pytest.hookimpl(tryfirst=True)
