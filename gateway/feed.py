@@ -47,14 +47,14 @@ class Feed(Inbox):
     `over` is done when the stream is to end."""
 
     __slots__ = (
-        *("_core", "_ends", "_form", "_left", "_pump", "_stream", "_text", "_waiting", "_writer"),
+        *("_ends", "_form", "_left", "_pump", "_stream", "_text", "_waiting", "_writer"),
         *("is_cut", "over", "shared", "wake"),
     )
 
     def __init__(self, upstream: Upstream, form: EventForm, fields: EventFields, count: int | None) -> None:
         core = upstream.pump.core
         super().__init__(InboxBounds(1, 1), core.registry.full, lambda _: None)
-        self._pump, self._core, self._form, self._left = upstream.pump, core, form, count
+        self._pump, self._form, self._left = upstream.pump, form, count
         self._writer = EventWriter(form, fields, output=upstream.shared.output)
         self._ends = _SSE_ENDS if form is EventForm.SSE else _LINE_ENDS
         self.shared = upstream.shared

@@ -232,7 +232,7 @@ class HttpConnection(asyncio.BufferedProtocol):
         for waiting in (self._more, self._writable):
             if waiting is not None and not waiting.done():
                 waiting.set_exception(ClientLeft("the client has left"))
-                waiting.exception()  # whoever waits is cancelled, too
+                waiting.exception()  # the handler that waits is cancelled, too
         running, self._running = self._running, None
         if running is not None:
             running.cancel()
@@ -521,7 +521,7 @@ class HttpConnection(asyncio.BufferedProtocol):
             self._transport.write_eof()
 
     def _close(self) -> None:
-        """Close when all is sent; whoever does not read that in time is cut."""
+        """Close when all is sent; a client that does not read that in time is cut."""
         self._state = _State.LINGERING
         self._await_within(self._server.times.idle_s)
         self._transport.close()

@@ -1,6 +1,6 @@
 """A request and a streaming answer, for handlers.
 
-Law: whoever the other end of an exchange is, a handler sees a head, a body by pieces, and a place for its answer.
+Law: a handler sees a head, a body by pieces, and a place for its answer, over whatever connection these came.
 """
 
 from __future__ import annotations
